@@ -2,7 +2,7 @@ import { WALK_RETURNS_MAX } from './rules.ts';
 import { WALKS } from './walks.ts';
 
 /** One walk as it stands in the sources. */
-export interface Walked {
+interface Walked {
   readonly name: string;
   readonly steps: readonly { readonly path: string; readonly name: string; readonly room: string }[];
   /** The rooms into which a call leads back after the walk has left them, in order. */

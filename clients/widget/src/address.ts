@@ -4,7 +4,7 @@ import { type UrlWarning, warningsOfUrl } from '@parley/shared/domain/url';
 export type AddressRefusal = 'not_a_url' | 'not_web' | 'too_long';
 
 /** The parts of a URL as the card shows them. `before + host + after` is `href`, exactly what the browser opens. */
-export interface PageAddress {
+interface PageAddress {
   readonly kind: 'address';
   readonly href: string;
   readonly before: string;

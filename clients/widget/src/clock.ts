@@ -1,5 +1,5 @@
 /** An estimate of the server's clock, which decides deadlines. All times are in ms. */
-export interface ServerClock {
+interface ServerClock {
   /** The time on the server's clock; the browser's own time until that is known. */
   now(): number;
   /**

@@ -2,7 +2,7 @@ import { createServer, type RequestListener, type Server, type ServerResponse } 
 import type { BackendHealth } from '@parley/shared/ports/backend';
 import type { RedisFault } from '@parley/shared/ports/redis-diagnosis';
 
-export interface OpsDeps {
+interface OpsDeps {
   readonly health: () => Promise<BackendHealth>;
   /** Why Redis cannot be used, as far as it is known. */
   readonly redisFault: () => RedisFault | undefined;

@@ -34,7 +34,7 @@ import { createFaultLog } from './faults.ts';
 import { createJobs, type JobsDeps } from './jobs.ts';
 import { createOps } from './ops.ts';
 
-export interface WorkerPod {
+interface WorkerPod {
   readonly log: Log;
   readonly ops: RequestListener;
   /** Resolves when jobs are processed and the schedules exist. Waits for Redis without a limit; rejects when it is too old. */

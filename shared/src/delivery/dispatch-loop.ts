@@ -1,7 +1,7 @@
 import type { Outbox } from '../ports/delivery/outbox.ts';
 import type { Dispatch } from './dispatch.ts';
 
-export interface DispatchLoopOptions {
+interface DispatchLoopOptions {
   readonly outbox: Pick<Outbox, 'watch' | 'nextInMs'>;
   readonly dispatch: Pick<Dispatch, 'kinds' | 'round'>;
   /** How often everything is looked through, in ms; up to 16 times as seldom while nothing is found that was not announced. */
@@ -9,7 +9,7 @@ export interface DispatchLoopOptions {
   readonly onError: (error: unknown) => void;
 }
 
-export interface DispatchLoop {
+interface DispatchLoop {
   /** Looks for due tasks everywhere now. */
   nudge(): void;
   /** Ends the rounds; resolves once none is under way. */

@@ -5,7 +5,7 @@ type FrameTransport = Parameters<AppBridge['connect']>[0];
 const PER_SECOND_MAX = 100;
 const SIZE_MAX = 1_000_000;
 
-export interface SandboxFrame {
+interface SandboxFrame {
   readonly frame: Window;
   /** The origin of the sandbox. No other gets or sends a message. */
   readonly origin: string;

@@ -10,7 +10,7 @@ type HostOptions = NonNullable<ConstructorParameters<typeof AppBridge>[3]>;
 /** What a view is told of where it is shown. */
 export type AppContext = NonNullable<HostOptions['hostContext']>;
 
-export interface AppHostOptions {
+interface AppHostOptions {
   readonly frame: Window;
   readonly origin: string;
   readonly shown: AppPage;

@@ -34,13 +34,13 @@ export interface AppServer {
 }
 
 /** Names a page by what the part `data-tool-page` of a chat has. */
-export interface AppRef {
+interface AppRef {
   readonly conversationId: string;
   readonly pageId: string;
 }
 
 /** A refusal of Parley, in words for the page. */
-export class AppRefusal extends Error {
+class AppRefusal extends Error {
   /** Another attempt may succeed: a pod, or a proxy before it, cannot reply now. */
   readonly isTemporary: boolean;
 

@@ -1,5 +1,5 @@
 /** The texts of the frame around a page of a server. */
-export interface AppTexts {
+interface AppTexts {
   readonly loading: string;
   /** The page could not be read. */
   readonly failed: string;

@@ -16,7 +16,7 @@ export interface CallActions {
 }
 
 /** Everything that the view of one call is rendered from. */
-export interface CallProps {
+interface CallProps {
   readonly call: CallModel;
   /** Its place in the card, for ids. */
   readonly at: number;

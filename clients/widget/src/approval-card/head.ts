@@ -6,7 +6,7 @@ import { type CardStrings, titleOf } from './texts.ts';
 
 const SOON_MS = 60_000;
 
-export interface HeadProps {
+interface HeadProps {
   readonly calls: readonly CallModel[];
   readonly strings: CardStrings;
   readonly headingLevel: number;

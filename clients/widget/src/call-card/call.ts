@@ -13,7 +13,7 @@ const SHOWN_MAX = 20;
 /** Tells the card in the `_meta` of a result that the call goes on, and which tool it is. */
 const CALL_META_KEY = 'parley/call';
 
-export interface CallListener {
+interface CallListener {
   readonly onChange: () => void;
   readonly onContext: (context: HostContext) => void;
   /** What the host's model is told when the user has acted in the card. */

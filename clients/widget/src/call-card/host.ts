@@ -11,7 +11,7 @@ export interface HostContext {
 }
 
 /** What the host notifies the card of. */
-export interface HostListener {
+interface HostListener {
   /** The parts of the context that are new; all of it at first. */
   onContext(context: HostContext): void;
   onInput(args: Readonly<Record<string, unknown>>): void;

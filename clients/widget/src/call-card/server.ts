@@ -14,7 +14,7 @@ import type { Answer, ApprovalCardServer, CardServer } from '../server/type.ts';
 import type { Host } from './host.ts';
 
 /** The call of this card, as its host knows it. */
-export interface HostedCall {
+interface HostedCall {
   readonly tool: string;
   readonly arguments: Readonly<Record<string, unknown>>;
 }
@@ -36,7 +36,7 @@ export interface CallServer extends CardServer, ApprovalCardServer {
   waiting(shown: readonly string[]): Promise<WaitingState>;
 }
 
-export interface CallServerDeps {
+interface CallServerDeps {
   readonly host: Pick<Host, 'request'>;
   readonly call: () => HostedCall;
   /** Reads the call again. Rejects with a Refusal. */

@@ -1,5 +1,5 @@
 /** The card's own texts. Those of questions and approvals are the widget's. */
-export interface CallTexts {
+interface CallTexts {
   readonly working: string;
   /** Which tool the call uses. */
   readonly using: (tool: string) => string;

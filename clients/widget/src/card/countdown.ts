@@ -16,7 +16,7 @@ export function remainingMs(
 
 /** The remaining times that are announced, in ms. */
 const MARKS = [0, MINUTE, 5 * MINUTE] as const;
-export type CountdownMark = (typeof MARKS)[number];
+type CountdownMark = (typeof MARKS)[number];
 
 /** The mark that was passed between two readings of the remaining time, if any; the lowest of several. */
 export function markPassed(before: number | undefined, left: number | undefined): CountdownMark | undefined {

@@ -16,7 +16,7 @@ export interface FormPurpose {
   readonly isSensitive?: boolean | undefined;
 }
 
-export interface FormEvents {
+interface FormEvents {
   /** Enter was pressed in a single-line field. */
   onSubmit(): void;
   /** A field was changed. */
@@ -24,9 +24,7 @@ export interface FormEvents {
 }
 
 /** The content to send; or not ok, and the form shows its errors. */
-export type Submission =
-  | { readonly ok: true; readonly content: Record<string, unknown> }
-  | { readonly ok: false };
+type Submission = { readonly ok: true; readonly content: Record<string, unknown> } | { readonly ok: false };
 
 /**
  * The form of a question: renders the controls into the card and keeps the typed values, in memory only, until another

@@ -23,7 +23,7 @@ export interface InboxLine<Item extends InboxRecord> {
 }
 
 /** The result of a merge. */
-export interface Merged<Item extends InboxRecord> {
+interface Merged<Item extends InboxRecord> {
   readonly lines: readonly InboxLine<Item>[];
   readonly arrived: readonly Item[];
   /** Ids of records that are no longer open. How they ended is not known yet. */

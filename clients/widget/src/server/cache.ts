@@ -15,7 +15,7 @@ export interface Follower<Item> {
   readonly onGone?: (() => void) | undefined;
 }
 
-export interface InboxFollower<Item> {
+interface InboxFollower<Item> {
   readonly onOpen: (open: readonly Item[]) => void;
   readonly onConnection?: ((state: Connection) => void) | undefined;
 }

@@ -33,7 +33,7 @@ const ANSWERING = {
 /** Once: minutes later a decision may not be what the person wants any more. */
 const DECIDING = { triesMax: 1, keepalive: true };
 
-export interface CallsOptions extends Pick<ElicitationServerOptions, 'getToken' | 'fetch'> {
+interface CallsOptions extends Pick<ElicitationServerOptions, 'getToken' | 'fetch'> {
   readonly baseUrl: string;
   /** First and longest delay before a retry, in ms. */
   readonly retryMs: readonly [first: number, longest: number];
@@ -47,7 +47,7 @@ export interface OpenPage<Item> {
 }
 
 /** What the inbox stream delivers. */
-export interface InboxListener {
+interface InboxListener {
   /** Everything that waits for the person; the first event of every connection. */
   readonly onSnapshot: (elicitations: readonly Elicitation[], approvals: readonly Approval[]) => void;
   readonly onChange: (elicitation: Elicitation) => void;

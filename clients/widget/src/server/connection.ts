@@ -10,7 +10,7 @@ import type { Connection } from './type.ts';
 /** How long the connection outlives its last follower, in ms: a card that moves within the page unfollows for an instant. */
 const LINGER_MS = 500;
 
-export interface ConnectionDeps {
+interface ConnectionDeps {
   readonly calls: Calls;
   readonly elicitations: Source<Elicitation>;
   readonly approvals: Source<Approval>;
@@ -22,7 +22,7 @@ export interface ConnectionDeps {
 }
 
 /** Keeps the caches up to date while they have followers: by the event stream, and by polling while that is not live. */
-export interface ServerConnection {
+interface ServerConnection {
   /** A follower was added; `id` is what it follows, unless it follows the inbox. */
   followed<Item>(source: Source<Item>, id?: string): void;
   /** A follower was removed. */

@@ -9,7 +9,7 @@ export interface FieldError {
   readonly message: string;
 }
 
-export interface RefusalParts {
+interface RefusalParts {
   readonly status: number;
   readonly code: string;
   readonly errors?: readonly FieldError[];

@@ -8,7 +8,7 @@ import { LRUCache } from 'lru-cache';
 import { NEITHER, type TokenVerifier, unauthenticated } from './token.ts';
 
 /** A caller whose token was verified. */
-export interface VerifiedCaller {
+interface VerifiedCaller {
   readonly caller: Caller;
   /** The OAuth client that got a user's token, where the token names it. */
   readonly clientId?: string | undefined;
@@ -19,7 +19,7 @@ export interface VerifiedCaller {
 /** Identifies the caller by the bearer token alone. Throws `unauthenticated`. */
 export type Authenticate = (req: IncomingMessage) => Promise<VerifiedCaller>;
 
-export interface AuthOptions {
+interface AuthOptions {
   readonly serviceKeys: readonly ServiceKey[];
   /** Verifies user tokens; absent when none are configured. */
   readonly verify: TokenVerifier | undefined;

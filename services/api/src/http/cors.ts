@@ -8,7 +8,7 @@ const REQUEST_HEADERS = ['authorization', 'content-type', 'x-request-id'];
 const RESPONSE_HEADERS = ['retry-after', 'x-request-id'];
 
 /** Answers the cross-origin part of a request. Returns true when it was a preflight, which is then answered. */
-export type Cors = (req: IncomingMessage, res: ServerResponse) => boolean;
+type Cors = (req: IncomingMessage, res: ServerResponse) => boolean;
 
 /** Lets pages of the listed origins call the surfaces, with bearer tokens and without cookies. */
 export function createCors(corsOrigins: readonly string[], surfaces: readonly Surface[]): Cors {

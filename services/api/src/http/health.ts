@@ -3,7 +3,7 @@ import type { RedisFault } from '@parley/shared/ports/redis-diagnosis';
 import type { Drain } from './life/drain.ts';
 import { ANYBODY, json, type Reply, route, type Surface } from './route.ts';
 
-export interface HealthDeps {
+interface HealthDeps {
   readonly health: () => Promise<BackendHealth>;
   /** Why Redis cannot be used, as far as it is known. */
   readonly redisFault: () => RedisFault | undefined;

@@ -7,7 +7,7 @@ import {
   jwksCache,
 } from 'jose';
 
-export interface IssuerKeysOptions {
+interface IssuerKeysOptions {
   readonly url: string;
   /** How long keys that were read are used while the issuer cannot be reached, in ms. */
   readonly keptMs: number;

@@ -51,7 +51,7 @@ const TITLE_OF: Readonly<Record<ErrorCode, string>> = {
   internal: 'Internal error',
 };
 
-export interface ProblemReply {
+interface ProblemReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Readonly<Record<string, unknown>>;

@@ -1,7 +1,7 @@
 import type { PathParams, Route } from './route.ts';
 
 /** The route of a request, with the parameters of its path. */
-export interface Match {
+interface Match {
   readonly route: Route;
   readonly params: PathParams;
 }

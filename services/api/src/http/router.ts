@@ -11,7 +11,7 @@ const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
 /** What a parameter below an enclosed path may be: an id that needs no encoding, so that nothing can hide in it. */
 const ID = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,128}$/;
 
-export interface RouterDeps {
+interface RouterDeps {
   readonly surfaces: readonly Surface[];
   readonly serve: Serve;
   /** Origins of pages that may call with a bearer token from a browser. */

@@ -20,7 +20,7 @@ export interface Frame {
 }
 
 /** Events of a reply. A source that returns `cut` is not complete: the connection is destroyed, and the reader reconnects. */
-export type SseSource = AsyncIterator<SseFrameEvent | Frame, unknown>;
+type SseSource = AsyncIterator<SseFrameEvent | Frame, unknown>;
 
 export interface SseOptions extends StreamOptions {
   readonly heartbeats: StreamHeartbeats;

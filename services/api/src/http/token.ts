@@ -9,7 +9,7 @@ import {
 } from 'jose';
 import { createIssuerKeys, isKeyOutage } from './issuer-keys.ts';
 
-export interface VerifiedUser {
+interface VerifiedUser {
   readonly tenant: string;
   readonly userId: string;
   /** The OAuth client to which the issuer gave the token; absent where the token names none. */

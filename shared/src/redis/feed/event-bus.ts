@@ -4,7 +4,7 @@ import { channelName } from '../client/keys.ts';
 import { loadScript, type Script } from '../client/script.ts';
 import type { Subscriber } from '../client/subscriber.ts';
 
-export interface RedisEventBusOptions<T> {
+interface RedisEventBusOptions<T> {
   readonly redis: Commands;
   readonly subscriber: Subscriber;
   /** Names the channels of this family, e.g. `stream` or `inbox`. */

@@ -6,7 +6,7 @@ import type { McpRevision } from './server-config.ts';
 import type { ServerTarget } from './target.ts';
 import { createRestarts } from './transports/restarts.ts';
 
-export interface OpenHooks {
+interface OpenHooks {
   readonly signal: AbortSignal;
   readonly onClosed: () => void;
 }

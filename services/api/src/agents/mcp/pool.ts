@@ -6,7 +6,7 @@ export interface ConnectionTarget {
   readonly fingerprint: string;
 }
 
-export interface PoolOptions<P extends ConnectionTarget> {
+interface PoolOptions<P extends ConnectionTarget> {
   readonly connectionsMax: number;
   readonly idleMs: number;
   /** Opens a connection and calls `onClosed` when it ends. */

@@ -13,7 +13,7 @@ export interface ProjectCredentials {
 }
 
 /** A token that the server refused. It is not presented again. */
-export interface RefusedToken {
+interface RefusedToken {
   readonly version: number;
   /** The scopes that the server wants, with those of the token, separated by spaces; absent where scopes are not what it lacks. */
   readonly scope?: string;

@@ -12,11 +12,9 @@ import {
 } from './transports/exchange.ts';
 
 /** The value of a request, or its error and whether the request may have reached the server. */
-export type RequestResult<T> =
-  | { readonly value: T }
-  | { readonly error: unknown; readonly dispatched: Dispatched };
+type RequestResult<T> = { readonly value: T } | { readonly error: unknown; readonly dispatched: Dispatched };
 
-export interface RequestBounds extends ExchangeBounds {
+interface RequestBounds extends ExchangeBounds {
   /** Whether a second execution is harmless. Asked after the request has failed. */
   readonly isRepeatable: () => boolean;
 }

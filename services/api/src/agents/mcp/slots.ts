@@ -1,5 +1,5 @@
 /** Numbers of the calls under way, by key. */
-export interface Slots {
+interface Slots {
   /** Runs `work` with the lowest number that no other work of this key has. */
   inSlot<T>(key: string, work: (slot: number) => Promise<T>): Promise<T>;
 }

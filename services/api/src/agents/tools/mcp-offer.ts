@@ -21,7 +21,7 @@ type CallTarget =
   | ({ readonly type: 'tool' } & ServerTool);
 
 /** When a call becomes a task for a client that declares the extension of MCP. */
-export interface TaskRule {
+interface TaskRule {
   readonly mode: (typeof TASK_MODES)[number];
   /** How long a request waits until its client gets a task instead, in ms. */
   readonly afterMs: number;

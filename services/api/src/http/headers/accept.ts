@@ -1,5 +1,5 @@
 /** What a client likes, and how much: 0 is not at all. Names are in lower case. */
-export interface WeightedRange {
+interface WeightedRange {
   readonly name: string;
   readonly weight: number;
 }

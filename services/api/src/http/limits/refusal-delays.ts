@@ -14,7 +14,7 @@ export interface RefusalDelays {
   wait(caller: Caller, signal: AbortSignal): Promise<void>;
 }
 
-export interface RefusalDelaySettings {
+interface RefusalDelaySettings {
   /** How long a refusal waits, in ms; 0: no refusal waits. */
   readonly delayMs: number;
 }

@@ -14,7 +14,7 @@ export interface StreamReader {
 }
 
 /** This pod as a holder of stream places. */
-export interface PlaceHolder {
+interface PlaceHolder {
   /** Name of this pod's lease; another one after each start. */
   readonly owner: string;
   /** True when the lease of another pod has lapsed. */

@@ -8,7 +8,7 @@ import { readAccount } from './account-state.ts';
 import { type DisconnectDeps, disconnect } from './disconnect.ts';
 import type { ConnectTargets, CredentialTarget } from './targets.ts';
 
-export interface AccountsDeps extends DisconnectDeps {
+interface AccountsDeps extends DisconnectDeps {
   readonly targets: Pick<ConnectTargets, 'credentials'>;
   readonly vault: Pick<Vault, 'read' | 'remove' | 'save'>;
 }

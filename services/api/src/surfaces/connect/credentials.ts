@@ -7,7 +7,7 @@ import { tokensOf } from './connectors/tokens-of.ts';
 import { knownFlowId } from './flows/flow-id.ts';
 import type { ManagedAccounts, ManagedConnector } from './managed/accounts.ts';
 
-export interface CredentialsDeps {
+interface CredentialsDeps {
   readonly vault: Pick<Vault, 'markReconnect' | 'promote' | 'remove'>;
   /** Completes the owner's open questions for an account that is usable. */
   readonly completeOpen: (ref: CredentialRef) => Promise<void>;

@@ -56,7 +56,7 @@ async function removeAndRevoke(
   return revoked;
 }
 
-export interface DisconnectAllDeps extends DisconnectDeps {
+interface DisconnectAllDeps extends DisconnectDeps {
   readonly store: VaultStore;
   readonly vault: Pick<Vault, 'remove' | 'save' | 'staged' | 'drop'>;
   readonly targets: Pick<ConnectTargets, 'connector' | 'credentials'>;

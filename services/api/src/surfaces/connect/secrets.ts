@@ -7,7 +7,7 @@ import type { Vault } from '@parley/shared/vault/vault';
 import { SECRET_CONNECTOR_ID } from './connectors/secret.ts';
 import { knownFlowId } from './flows/flow-id.ts';
 
-export interface SecretsDeps {
+interface SecretsDeps {
   readonly elicitations: Pick<Elicitations, 'read'>;
   readonly claims: Claims;
   readonly vault: Pick<Vault, 'staged'>;

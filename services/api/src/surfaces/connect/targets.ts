@@ -12,7 +12,7 @@ export interface CredentialTarget {
 }
 
 /** A secret that one tool may use once. It is typed into our page, kept for a while, and never a credential. */
-export interface SecretTarget {
+interface SecretTarget {
   readonly kind: 'secret';
   readonly toolId: typeof SECRET_TOOL_ID;
   readonly connector: Connector;

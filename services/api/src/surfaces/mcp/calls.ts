@@ -22,7 +22,7 @@ import { callName, createCallKeys, requestName, requestsOf } from './waiting/cal
 import { createLeftCalls, type ToldTimes } from './waiting/left-calls.ts';
 
 /** A `tools/call`, or a read during which its server asks, as its client sent it. */
-export interface ToolCallRequest {
+interface ToolCallRequest {
   readonly caller: Caller & { readonly kind: 'user' };
   /** The tool, or the method of the read. */
   readonly name: string;

@@ -36,7 +36,7 @@ type AskableClient = ReturnType<Turns['askableBy']>;
 export type ReplyToAsking = (request: RequestedRead, context: ServerContext) => Promise<unknown>;
 
 /** What the clients of reads show, and what becomes of a read during which the server asks. */
-export interface AskingReads {
+interface AskingReads {
   readonly viewerOf: (context: ServerContext) => RequestedReader['viewer'];
   /** What can be asked. */
   readonly askableOf: (context: ServerContext) => AskableClient;

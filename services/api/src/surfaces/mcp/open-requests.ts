@@ -5,7 +5,7 @@ import type { FollowedEvent } from '../../turns/follow.ts';
 export type ClientAsked = Extract<TurnEvent, { readonly type: 'client-asked' }>;
 
 /** What an event changes about the requests to a client. */
-export interface RequestChange {
+interface RequestChange {
   readonly asked?: ClientAsked;
   /** Requests to which no reply is needed any more. */
   readonly dropped: readonly ClientAsked[];

@@ -15,7 +15,7 @@ export const CALL_KINDS = ['agent', 'tool', 'read'] as const;
 export type CallKind = (typeof CALL_KINDS)[number];
 
 /** Collects the result of a call from its events: the agent's text, or what the tool returned. */
-export interface CallOutput {
+interface CallOutput {
   /** Takes the next event; returns the result once the call has ended. */
   take(event: FollowedEvent): EndedCall | undefined;
 }

@@ -56,7 +56,7 @@ export type Received =
   | { readonly type: 'recorded' | 'ignored' }
   | { readonly type: 'refused'; readonly error: unknown; readonly streamRequestId: string };
 
-export interface McpAnswer {
+interface McpAnswer {
   readonly caller: Caller & { readonly kind: 'user' };
   readonly id: string;
   /** The `ElicitResult` as the client sent it; undefined for an error in its place. */

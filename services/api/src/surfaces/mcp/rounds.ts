@@ -33,7 +33,7 @@ type RoundDeps = Pick<
   'engine' | 'turns' | 'clientRequests' | 'progressMs' | 'againMs' | 'answerPage' | 'connectBaseUrl' | 'card'
 > & { readonly calls: Pick<Calls, 'told' | 'toldUpTo'> };
 
-export interface RoundOptions {
+interface RoundOptions {
   /** What the client of the call declared. */
   readonly shows: ShownModes;
   /** The tool, where the client shows the card of the call. */

@@ -16,7 +16,7 @@ import { type ShownElicitation, shownElicitation } from '../shown.ts';
 import type { Turns } from '../turns.ts';
 
 /** A page with the call that it shows. */
-export interface ShownPage {
+interface ShownPage {
   readonly page: ServerPage;
   /** The server's own name for the tool. */
   readonly tool: string;
@@ -27,7 +27,7 @@ export interface ShownPage {
 }
 
 /** What a call of a page waits for. */
-export type PageWait =
+type PageWait =
   | { readonly type: 'approval'; readonly data: ShownApproval }
   | { readonly type: 'question'; readonly data: ShownElicitation };
 
@@ -38,7 +38,7 @@ export type ViewCallState =
   | { readonly type: 'waiting'; readonly waits: readonly PageWait[] };
 
 /** A person, and the id of a page that shows a call in one of their chats. */
-export interface PageRef {
+interface PageRef {
   readonly person: Caller & { kind: 'user' };
   readonly pageId: string;
   readonly signal: AbortSignal;
@@ -60,14 +60,14 @@ export interface ChatPages {
 }
 
 /** A `tools/call` of a page. */
-export interface ViewCall {
+interface ViewCall {
   /** The server's own name for the tool. */
   readonly name: string;
   readonly arguments: Readonly<Record<string, unknown>>;
   readonly support: Support;
 }
 
-export interface ChatPagesDeps {
+interface ChatPagesDeps {
   readonly engine: Pick<Engine, 'replay' | 'watchLive'>;
   readonly turns: Turns;
   /** How long a reader waits for news of a call, in ms. */

@@ -51,7 +51,7 @@ export interface McpCallOptions {
   };
 }
 
-export interface CallerDeps {
+interface CallerDeps {
   readonly sendRequest: SendRequest;
   readonly limits: McpLimits;
   readonly lists: ToolLists<ServerTarget>;
@@ -60,7 +60,7 @@ export interface CallerDeps {
 }
 
 /** Calls a tool, by the server's own name for it. Rejects only when the caller aborts, with the signal's reason. */
-export type CallServerTool = (
+type CallServerTool = (
   target: ServerTarget,
   name: string,
   args: Readonly<Record<string, unknown>>,

@@ -5,7 +5,7 @@ import type { McpContent, McpToolResult } from './results.ts';
 type Block = CallToolResult['content'][number];
 
 /** How a result is converted. */
-export interface ResultRules {
+interface ResultRules {
   /** Limit of its size. */
   readonly bytesMax: number;
   /** True: the result is also kept as the server sent it. */

@@ -26,7 +26,7 @@ export type ReadMethod =
 export type ReadOptions = Pick<McpCallOptions, 'signal' | 'timeoutMs' | 'asker' | 'answers'>;
 
 /** Sends a request to a server, and returns its result, or what it asks before. */
-export type ReadFromServer = (
+type ReadFromServer = (
   target: ServerTarget,
   method: ReadMethod,
   params: Readonly<Record<string, unknown>>,
@@ -47,7 +47,7 @@ const Result = withInputRequired(z.looseObject({}));
 const MARGIN_MS = 1_000;
 const SDK_TIMEOUT_MS = 2 ** 31 - 1;
 
-export interface ReaderDeps {
+interface ReaderDeps {
   readonly sendRequest: SendRequest;
   readonly limits: McpLimits;
   /** Gives no further request the target's connection. */

@@ -43,7 +43,7 @@ const TITLE_MAX = 200;
 const DROPPED_MAX = 1_000;
 const NAME_SHOWN_MAX = 128;
 
-export interface OfferRules extends Pick<McpLimits, 'toolsMax' | 'descriptionMax' | 'schemaBytesMax'> {
+interface OfferRules extends Pick<McpLimits, 'toolsMax' | 'descriptionMax' | 'schemaBytesMax'> {
   readonly serverId: string;
   /** True when arguments may have to be mirrored in headers. */
   readonly mirrorsParams: boolean;

@@ -28,13 +28,9 @@ export interface WantedResources {
 export type WatchEnd = { readonly type: 'interrupted' } | { readonly type: 'absent' } | McpFailure;
 
 /** Watches resources over one connection until none is wanted or the connection breaks. Never rejects. */
-export type WatchServer = (
-  target: ServerTarget,
-  wanted: WantedResources,
-  signal: AbortSignal,
-) => Promise<WatchEnd>;
+type WatchServer = (target: ServerTarget, wanted: WantedResources, signal: AbortSignal) => Promise<WatchEnd>;
 
-export interface WatcherDeps {
+interface WatcherDeps {
   readonly pool: Pool<ServerTarget>;
   readonly exchanges: Exchanges;
   readonly limits: McpLimits;

@@ -31,7 +31,7 @@ export interface AskingCall {
   readonly exchange: RunningExchange;
 }
 
-export interface ConnectionQuestionsOptions {
+interface ConnectionQuestionsOptions {
   readonly modes: AskableKinds;
   /** How often a server that asked for progress is informed that the person has not answered yet, in ms. */
   readonly progressMs: number;

@@ -13,7 +13,7 @@ interface ImportedChoice {
 }
 
 /** What a schema offers to choose from. */
-export interface ImportedChoices {
+interface ImportedChoices {
   /** Plain values, values with names beside them (`enumNames`), or each value with its title. */
   readonly spelling: 'values' | 'named' | 'titled';
   readonly choices: readonly ImportedChoice[];

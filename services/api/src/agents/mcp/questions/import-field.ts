@@ -7,7 +7,7 @@ import { withFormNumbers } from './import-numbers.ts';
 import { CHOICES, CONDITIONS, LENGTHS, LIMITS, type RawSchema, unwrap } from './parts.ts';
 import type { FieldRestore } from './restores.ts';
 
-export interface ImportedField {
+interface ImportedField {
   /** A field of the form subset, unless it asks for something that the subset does not have. */
   readonly field: unknown;
   readonly restore: FieldRestore;

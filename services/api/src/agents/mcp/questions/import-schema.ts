@@ -10,7 +10,7 @@ import type { FieldRestore, Restores } from './restores.ts';
 import { ASKS_FOR_SECRET, createSecretJudge, secretFieldByTexts } from './secret-fields.ts';
 
 /** A schema of the form subset, or why a server's schema cannot be shown. The message is for the server's developers. */
-export type ImportedSchema =
+type ImportedSchema =
   | {
       readonly ok: true;
       readonly schema: FormSchema;

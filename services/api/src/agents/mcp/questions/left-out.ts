@@ -8,7 +8,7 @@ const REASON_LENGTH_MAX = 120;
 const NOTE_LENGTH_MIN = 400;
 
 /** A field of the server that is not asked, and why. */
-export interface LeftOutField {
+interface LeftOutField {
   readonly name: string;
   readonly fault: Issue;
 }

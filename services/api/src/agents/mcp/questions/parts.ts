@@ -5,7 +5,7 @@ import { isRecord, own } from '@parley/shared/domain/plain-record';
 export type RawSchema = Record<string, unknown>;
 
 /** A schema whose references and wrappers were followed. */
-export interface Unwrapped {
+interface Unwrapped {
   /** What all parts say together, without null. */
   readonly schema: RawSchema;
   /** Each part that was met, the outermost first: what one of them says may be replaced by another in `schema`. */

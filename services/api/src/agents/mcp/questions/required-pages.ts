@@ -16,7 +16,7 @@ export class PagesNotVisited extends SdkError {
  * Sends a call. If the server refuses it with -32042 (2025-11-25), the person visits the pages of the error, and the call is
  * sent once more. Another -32042 is thrown like any other error.
  */
-export async function sendWithPages<T>(
+async function sendWithPages<T>(
   send: () => Promise<T>,
   { asker, exchange }: AskingCall,
   questions: Pick<ConnectionQuestions, 'completed'>,
@@ -36,7 +36,7 @@ export async function sendWithPages<T>(
 }
 
 /** What a request needs for its server to ask during it. */
-export interface AskingRequest extends Pick<AskingCall, 'exchange'> {
+interface AskingRequest extends Pick<AskingCall, 'exchange'> {
   readonly asker: McpAsker | undefined;
   readonly questions?: ConnectionQuestions | undefined;
   readonly modes?: QuestionModes | undefined;

@@ -14,7 +14,7 @@ export const ASKS_FOR_SECRET =
   'asks for a secret. Passwords, keys, tokens and payment data must not be requested by form: use mode url';
 
 /** A field, with everything that the server's schema says about it, also where the form shows something else. */
-export interface JudgedField {
+interface JudgedField {
   readonly name: string;
   /** Absent where it is no field of a form. */
   readonly field: FormField | undefined;

@@ -62,7 +62,7 @@ const SIGNS: readonly Sign[] = [
 ];
 
 /** What is known about the call that failed. */
-export interface CallSoFar {
+interface CallSoFar {
   readonly isRepeatable: () => boolean;
   /** Whether its server has asked something already: the tool may have acted on the answer before it asked again. */
   readonly hasAsked: boolean;

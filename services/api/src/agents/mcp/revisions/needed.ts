@@ -20,7 +20,7 @@ export interface Requested {
 }
 
 /** Makes a request, on a connection of the revision in which the server can ask. */
-export type InNeededRevision = <Result>(
+type InNeededRevision = <Result>(
   target: ServerTarget,
   requested: Requested,
   send: (target: ServerTarget) => Promise<RevisionReply<Result>>,

@@ -10,7 +10,7 @@ export type OpenIn = (
   options?: { readonly needsSession?: boolean },
 ) => Promise<McpConnection>;
 
-export interface Negotiated {
+interface Negotiated {
   readonly connection: McpConnection;
   readonly reason: RevisionReason;
 }

@@ -1,5 +1,5 @@
 /** What decides when a task is read again. */
-export interface TaskPace {
+interface TaskPace {
   /** The pause that its server asked for. */
   readonly pollMs?: number | undefined;
   /** Reads that failed, one after the other. */
@@ -9,7 +9,7 @@ export interface TaskPace {
 }
 
 /** What decides when a turn that rests for a task is continued. */
-export interface RestPace extends Pick<TaskPace, 'pollMs'> {
+interface RestPace extends Pick<TaskPace, 'pollMs'> {
   /** How often it has rested since the task changed. */
   readonly rests: number;
   /** Whether the person is asked meanwhile: their answer continues the turn at once. */

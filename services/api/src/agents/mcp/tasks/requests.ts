@@ -38,14 +38,14 @@ export type McpTaskReply =
   | McpFailure;
 
 /** Sends a request about a task. Rejects only when the caller aborts, with the signal's reason. */
-export type AskAboutTask = (
+type AskAboutTask = (
   target: ServerTarget,
   taskId: string,
   request: TaskRequest,
   options: TaskRequestOptions,
 ) => Promise<RevisionReply<McpTaskReply>>;
 
-export interface TaskRequestDeps {
+interface TaskRequestDeps {
   readonly sendRequest: SendRequest;
   readonly limits: McpLimits;
 }

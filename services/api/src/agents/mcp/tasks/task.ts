@@ -28,7 +28,7 @@ export interface OpenMcpTask {
 }
 
 /** How a task ended. */
-export type McpTaskEnd = { readonly type: 'completed'; readonly result: CallToolResult } | McpFailure;
+type McpTaskEnd = { readonly type: 'completed'; readonly result: CallToolResult } | McpFailure;
 
 /** A state that means nothing: the task may go on. */
 export interface UnreadableTask {

@@ -2,7 +2,7 @@
  * Splits an event stream into whole events, each with the empty line that ends it. All lines end with a newline then. The
  * size of an event is limited before.
  */
-export interface EventSplitter {
+interface EventSplitter {
   /** The events that end in this chunk. */
   take(chunk: Uint8Array): string[];
   /** What follows the last whole event. */

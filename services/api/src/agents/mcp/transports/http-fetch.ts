@@ -11,7 +11,7 @@ import type { Exchange, Exchanges } from './exchange.ts';
 import { createNoteLimit, type NoteLimit } from './note-limit.ts';
 import { createProofs } from './proofs.ts';
 
-export interface HttpFetchOptions {
+interface HttpFetchOptions {
   /** The only origin that may be called. */
   readonly origin: string;
   readonly bounds: MessageBounds;

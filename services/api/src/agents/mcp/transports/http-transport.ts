@@ -14,7 +14,7 @@ import { createPendingRequests } from './pending-requests.ts';
 import { createReconnects } from './reconnects.ts';
 import { createRequestIds } from './request-ids.ts';
 
-export interface HttpTransportOptions {
+interface HttpTransportOptions {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   /** Signs a proof for each request (DPoP). */
@@ -27,7 +27,7 @@ export interface HttpTransportOptions {
 }
 
 /** Streamable HTTP with an explicit end of the session. */
-export interface HttpTransport extends Transport {
+interface HttpTransport extends Transport {
   /** Ends the session at a server of the 2025 revision. No effect when there is none. */
   endSession(): Promise<void>;
   /** Resolves when the server has answered the request for its own event stream, or after a second. */

@@ -14,7 +14,7 @@ const SORTS = ['progress', 'message', 'cancelled', 'elicitation/complete', 'reso
 /** Members of a notification that say what it is about. */
 const ABOUT = ['progressToken', 'requestId', 'elicitationId', 'uri'];
 
-export interface NoteLimitOptions {
+interface NoteLimitOptions {
   /** Gets what was kept once the second has ended. */
   readonly release: (notes: string[]) => void;
   readonly perSecond?: number;

@@ -1,7 +1,7 @@
 import type { Exchange } from './exchange.ts';
 
 /** The requests of a connection that have no reply yet, with their exchanges. */
-export interface PendingMcpRequests {
+interface PendingMcpRequests {
   /** Adds a request. It is removed by `take`, or when its exchange fails. */
   add(id: unknown, exchange: Exchange): void;
   /** Removes a request that has now been answered, and returns its exchange. */

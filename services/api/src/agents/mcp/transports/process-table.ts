@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 
 /** A process, which its start distinguishes from a later one with the same id. */
-export interface RunningProcess {
+interface RunningProcess {
   readonly pid: number;
   readonly start: string;
 }

@@ -5,7 +5,7 @@ import { sha256 } from '@parley/shared/elicitations/records/digest';
 import { importJWK, type JWK, SignJWT } from 'jose';
 
 /** The proofs with which requests of one connection show that the token is theirs (DPoP, RFC 9449). */
-export interface Proofs {
+interface Proofs {
   /** The request with a proof of its own. A request without a token for it needs none. */
   proven(url: URL, init: RequestInit): Promise<ProvenRequest>;
   /** True where the server refused the proof for its nonce. Keeps the nonce of the reply for the next proof. */

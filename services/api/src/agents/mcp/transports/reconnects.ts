@@ -1,6 +1,6 @@
 import type { ReconnectionScheduler } from '@modelcontextprotocol/client';
 
-export interface Reconnects {
+interface Reconnects {
   readonly schedule: ReconnectionScheduler;
   /** Cancels all scheduled reconnects. */
   clear(): void;

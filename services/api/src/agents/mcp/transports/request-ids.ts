@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 
 /** The ids of the requests of one connection: the SDK counts them from 0, its server sees them from a random number on. */
-export interface RequestIds {
+interface RequestIds {
   /** A message for the server. */
   sent<Message extends JSONRPCMessage>(message: Message): Message;
   /** A message of the server, for the SDK. */

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { McpLimits } from '../limits.ts';
 
 /** Back-off for child processes, by key: one that crashes repeatedly is restarted with increasing pauses. */
-export interface Restarts {
+interface Restarts {
   /** Waits until another process may be started. Rejects when the signal is aborted. */
   wait(key: string, signal: AbortSignal): Promise<void>;
   /** Records an unexpected exit after `uptimeMs`; 0 when the process never became ready. */

@@ -19,7 +19,7 @@ import { createLineReader } from './lines.ts';
 import { createNoteLimit } from './note-limit.ts';
 import { createPendingRequests } from './pending-requests.ts';
 
-export interface StdioTransportOptions {
+interface StdioTransportOptions {
   readonly program: McpStdioTransport;
   readonly messageBytesMax: number;
   /** How long the child process may take to exit after its input ends, and again after SIGTERM. */
@@ -33,7 +33,7 @@ export interface StdioTransportOptions {
 }
 
 /** A child process that speaks MCP, one message per line. */
-export interface StdioTransport extends Transport {
+interface StdioTransport extends Transport {
   /** The SDK recognizes a stdio transport by these two properties. They have no other use. */
   readonly pid: number | null;
   readonly stderr: null;

@@ -24,7 +24,7 @@ const PERMISSIONS = ['camera', 'microphone', 'geolocation', 'clipboardWrite'] as
 type PagePermission = (typeof PERMISSIONS)[number];
 
 /** A page that shows a call of an agent, for its person. */
-export interface PageViewer extends Owner {
+interface PageViewer extends Owner {
   /** The agent of the turn. */
   readonly agent: string;
   readonly signal: AbortSignal;

@@ -15,7 +15,7 @@ export interface TurnClient {
 }
 
 /** Where a request belongs. The same place and the same request are one, on every pod. */
-export interface ClientAskPlace {
+interface ClientAskPlace {
   readonly ordinal: number;
   readonly timeoutSeconds: number;
   /** Aborted when the server takes its request back. */

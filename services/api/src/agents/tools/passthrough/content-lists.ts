@@ -40,7 +40,7 @@ interface ListReader {
 }
 
 /** Lists of servers, which are read in pages. */
-export interface ContentLists {
+interface ContentLists {
   /** The items of a list; undefined where the server could not be asked. Rejects with the reason of the reader's signal. */
   itemsOf(
     source: { readonly server: string },

@@ -55,7 +55,7 @@ export function askedPerson(
 }
 
 /** An agent whose own model may write texts for servers. */
-export interface SamplingAgent {
+interface SamplingAgent {
   readonly limits: Pick<AgentConfig['limits'], 'samplesPerCall' | 'sampleTokens'>;
 }
 

@@ -11,7 +11,7 @@ import type { CallEvent } from '../tool.ts';
 import { SAMPLING, type SampleForServer, samplingId } from './sample-request.ts';
 
 /** Where the request belongs: a call of its own on the turn's stream, below the call of the server's tool. */
-export interface SamplePlace extends Pick<ApprovalPlace, 'step' | 'waiting'> {
+interface SamplePlace extends Pick<ApprovalPlace, 'step' | 'waiting'> {
   readonly toolCallId: string;
   readonly appendEvent: (event: CallEvent) => Promise<void>;
   /** Counts tokens with the next write of the run, however the run ends. */

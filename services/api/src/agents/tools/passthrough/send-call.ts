@@ -60,7 +60,7 @@ export function taskOf(
 }
 
 /** The questions of a request, and the answers to its last round. */
-export interface AnsweringOptions extends Pick<McpCallOptions, 'answers'> {
+interface AnsweringOptions extends Pick<McpCallOptions, 'answers'> {
   readonly asker?: ServerQuestions;
 }
 

@@ -19,7 +19,7 @@ export interface SendRules extends QuestionLimits {
 }
 
 /** Seals how far one server's calls by one person have come. */
-export interface RoundKeeper {
+interface RoundKeeper {
   readonly serverId: string;
   seal(callKey: string, progress: CallProgress): string;
   unseal(callKey: string, sealed: string): OpenedProgress | undefined;

@@ -12,7 +12,7 @@ import { failed, type ToolOutcome } from '../tool.ts';
 
 type Params = Readonly<Record<string, unknown>>;
 
-export interface FirstReadOptions {
+interface FirstReadOptions {
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
 }

@@ -53,7 +53,7 @@ export function newTask(
 }
 
 /** What a task's open requests are, after its state was read. */
-export interface TaskRequestChange {
+interface TaskRequestChange {
   readonly open: readonly OpenTaskRequest[];
   readonly done: readonly string[];
   /** Those that were not known before. */

@@ -18,7 +18,7 @@ export interface ServerTaskQuestions {
   readonly isAsking: boolean;
 }
 
-export interface ServerTaskQuestionsOptions {
+interface ServerTaskQuestionsOptions {
   readonly server: McpServerRef;
   readonly questions: ServerQuestions;
   /** Runs a wait for the person: the time of the task is paused. */

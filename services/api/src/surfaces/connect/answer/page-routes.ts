@@ -15,7 +15,7 @@ import { BY_OWNER, isOwner, signInToAnswer, signOutOfAnswer } from './by-owner.t
 import { ACCESS_SECONDS_MAX } from './links.ts';
 import { questionHandlers } from './question.ts';
 
-export interface AnswerDeps extends LinkDeps {
+interface AnswerDeps extends LinkDeps {
   /** What the connect pages have; absent where there are none. Owners sign in by it, unless it binds sessions. */
   readonly connect?: ConnectDeps;
 }

@@ -9,7 +9,7 @@ import { controlName, initialValues } from '../pages/answer/controls.ts';
 import type { ControlFault } from '../pages/answer/strings.ts';
 
 /** A posted form: the content to answer with, or what is wrong with it, by the name of the field. */
-export type PostedForm =
+type PostedForm =
   | { readonly ok: true; readonly content: Record<string, FormValue> }
   | { readonly ok: false; readonly faults: ReadonlyMap<string, ControlFault> };
 

@@ -25,7 +25,7 @@ export interface AnsweringParts<Use extends keyof Engine> extends PageParts {
 export type QuestionParts = AnsweringParts<'answer'>;
 
 /** An open question, for a browser that may answer it. */
-export interface OpenQuestion {
+interface OpenQuestion {
   readonly row: Row;
   readonly now: number;
   /** The owner, by the name of the sign-in; absent for a browser that came by a link. */
@@ -54,7 +54,7 @@ export interface Entrance<Parts extends QuestionParts> {
 type Handle<Parts> = (parts: Parts, visit: Visit) => Promise<PageReply>;
 
 /** What browsers that come by one entrance can do with a question. */
-export interface QuestionHandlers<Parts> {
+interface QuestionHandlers<Parts> {
   /** What `find` of the entrance led to. */
   show(visit: Visit, found: Found): PageReply;
   /** The answer, or consent to open the address of the question. */

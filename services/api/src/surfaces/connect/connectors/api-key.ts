@@ -25,7 +25,7 @@ export interface ApiKeyOptions {
   readonly checkUrl?: string;
 }
 
-export interface ApiKeyDeps {
+interface ApiKeyDeps {
   /** Makes the check call. */
   readonly guardedFetch: GuardedFetch;
 }

@@ -2,7 +2,7 @@ import { faultOfUrl } from '@parley/shared/domain/url';
 import { withTimeLimit } from '@parley/shared/elicitations/time-limit';
 
 /** Bounds on calls to servers that the deployer configured. For addresses that others name: `runtime/guarded-fetch.ts`. */
-export interface OutboundBounds {
+interface OutboundBounds {
   readonly timeoutMs: number;
   readonly responseBytesMax: number;
   /** Allow http on loopback hosts, for development. */

@@ -1,4 +1,4 @@
-export interface CacheOptions {
+interface CacheOptions {
   readonly ttlMs: number;
   /** Milliseconds on a clock that never goes back. */
   readonly now: () => number;

@@ -2,7 +2,7 @@ import type { Credential } from '@parley/shared/domain/credential';
 import type { Owner } from '@parley/shared/domain/ids';
 
 /** The attempt that a connector begins. */
-export interface ConnectContext {
+interface ConnectContext {
   /** Opaque id of the attempt, at most 200 characters; a provider may hand it back (the elicitation's id serves). */
   readonly flowId: string;
   readonly tenant: string;
@@ -37,7 +37,7 @@ export interface SecretForm {
 }
 
 /** What came back: the callback's URL (only its query counts), the typed secret, or an event from `webhook`. */
-export type FinishInput =
+type FinishInput =
   | { readonly type: 'callback'; readonly url: string }
   | { readonly type: 'form'; readonly secret: string }
   | { readonly type: 'event'; readonly event: ConnectorEvent };
@@ -116,7 +116,7 @@ export type WebhookVerdict =
 export type IncomingHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /** What a consent page may say before anything happens. */
-export interface ConnectorDescription {
+interface ConnectorDescription {
   /** Where the person will be sent, as an origin; absent for a form, or when the provider cannot be reached. */
   readonly origin?: string;
   readonly scopes: readonly string[];

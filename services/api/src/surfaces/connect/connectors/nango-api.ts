@@ -2,7 +2,7 @@ import { faultOfUrl } from '@parley/shared/domain/url';
 import { z } from 'zod';
 import { createBoundedFetch } from './bounded-fetch.ts';
 
-export interface NangoApiOptions {
+interface NangoApiOptions {
   /** Nango's API, without a final slash. */
   readonly host: string;
   readonly secretKey: string;
@@ -51,11 +51,11 @@ const Credentials = z.union([
 export type NangoCredentials = z.infer<typeof Credentials>;
 
 const Connection = Summary.extend({ credentials: Credentials });
-export type NangoConnection = z.infer<typeof Connection>;
+type NangoConnection = z.infer<typeof Connection>;
 
 /** `gone`: Nango has no such connection, or cannot refresh it any more; `unavailable`: ask again later. */
 export type NangoFault = 'gone' | 'unavailable';
-export type NangoAnswer<T> =
+type NangoAnswer<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly fault: NangoFault };
 

@@ -19,7 +19,7 @@ const Keep = z.object({
 });
 type Keep = z.infer<typeof Keep>;
 
-export interface Callback {
+interface Callback {
   readonly server: Configuration;
   readonly options: OAuth2Options;
   readonly extra: Readonly<Record<string, string>>;

@@ -20,7 +20,7 @@ const TIMEOUT_MS = 10_000;
 const METADATA_TTL_MS = 60 * 60_000;
 
 /** An authorization server, and Parley as its client. */
-export type ServerSourceOptions = Pick<
+type ServerSourceOptions = Pick<
   OAuth2Options,
   | 'server'
   | 'clientId'

@@ -2,7 +2,7 @@ import type { OAuthCredential } from '@parley/shared/domain/credential';
 import type { TokenEndpointResponse } from 'openid-client';
 import { isHeaderSafe } from './secret-text.ts';
 
-export interface TokenContext {
+interface TokenContext {
   /** Scopes to assume when the server does not name them: those asked for, or those held before (RFC 6749 5.1). */
   readonly scopes: readonly string[];
   /** The refresh token to keep when the server sends no new one. */

@@ -13,7 +13,7 @@ export interface Attempts {
   posted(address: string): Promise<number | undefined>;
 }
 
-export interface AttemptsDeps {
+interface AttemptsDeps {
   readonly store: ConnectStore;
   readonly limits: Pick<Limits, 'take'>;
   /** Failures in ten minutes. */

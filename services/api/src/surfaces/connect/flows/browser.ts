@@ -22,7 +22,7 @@ export interface CookieKind {
 }
 
 /** The browser of a person who connects accounts. It gets another id when a person signs in or out. */
-export const CONNECT_COOKIE: CookieKind = {
+const CONNECT_COOKIE: CookieKind = {
   maxAgeSeconds: 3_600,
   name: 'parley-connect',
 };

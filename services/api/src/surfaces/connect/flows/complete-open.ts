@@ -8,7 +8,7 @@ import type { Vault } from '@parley/shared/vault/vault';
 import { isOnOurPage, scopeOf } from '../own-pages.ts';
 import { readHeld } from './held.ts';
 
-export interface CompleteOpenDeps {
+interface CompleteOpenDeps {
   readonly engine: Pick<Engine, 'complete' | 'openRecords'>;
   readonly vault: Pick<Vault, 'read'>;
   /** Origin of the connect pages. */

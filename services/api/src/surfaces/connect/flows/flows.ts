@@ -29,7 +29,7 @@ export type Flow = z.infer<typeof Flow>;
 const Kept = z.object({ flow: Flow, sealed: z.string() });
 const Keep = z.record(z.string(), z.string());
 
-export interface FoundFlow {
+interface FoundFlow {
   readonly flow: Flow;
   /** True when a browser has returned from it already. */
   readonly taken: boolean;
@@ -46,7 +46,7 @@ export interface Flows {
   end(name: ConnectName): Promise<void>;
 }
 
-export interface FlowsDeps {
+interface FlowsDeps {
   readonly store: ConnectStore;
   readonly keys: KeyRing;
   /** Unique per call. */

@@ -5,7 +5,7 @@ import { conclude, dropFlow, type EndingDeps, SECRET_MS } from './ending.ts';
 import { elicitationOfFlow, isUnknownFlow } from './flow-id.ts';
 import { readHeld } from './held.ts';
 
-export interface SweepDeps extends EndingDeps {
+interface SweepDeps extends EndingDeps {
   readonly vault: EndingDeps['vault'] & Pick<Vault, 'staleFlows'>;
   /** Called when a flow could not be ended; the next sweep tries again. */
   readonly onFault: (error: unknown) => void;

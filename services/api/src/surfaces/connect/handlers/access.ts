@@ -13,7 +13,7 @@ import { buildFormTarget, type Visit } from './visit.ts';
 const UNKNOWN_USER = '\u0000connect';
 
 /** A question of ours, and what it asks to connect. */
-export interface RequestedFlow {
+interface RequestedFlow {
   readonly row: Row;
   readonly target: ConnectTarget;
   readonly owner: Owner;
@@ -32,7 +32,7 @@ interface Shown {
   readonly mismatch?: true;
 }
 
-export interface AdmitOptions {
+interface AdmitOptions {
   /** Also admits to a question that has ended. By default the page then shows how it ended. */
   readonly ended?: true;
 }

@@ -10,7 +10,7 @@ import type { Parts } from './parts.ts';
 import { type PageReply, page, type Visit } from './visit.ts';
 
 /** What a person came back from. */
-export interface Returned {
+interface Returned {
   readonly flow: Flow;
   readonly target: ConnectTarget;
 }

@@ -10,7 +10,7 @@ export interface Person extends Owner {
 }
 
 /** A redirect to the sign-in of a provider. */
-export interface SignInStart {
+interface SignInStart {
   readonly url: string;
   /** At least 128 random bits, by which the return finds its flow. */
   readonly state: string;

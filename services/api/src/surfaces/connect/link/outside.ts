@@ -1,7 +1,7 @@
 import type { Owner } from '@parley/shared/domain/ids';
 
 /** An account outside of this deployment that somebody wants to use as a person here. */
-export interface OutsideAccount {
+interface OutsideAccount {
   /** The service, by its name for people. */
   readonly service: string;
   /** The account, as the service names it. */
@@ -9,7 +9,7 @@ export interface OutsideAccount {
 }
 
 /** What a service reports of the browser that came back from it. */
-export type OutsideProof = 'same' | 'other' | 'failed';
+type OutsideProof = 'same' | 'other' | 'failed';
 
 /** A service whose accounts can be linked to people. */
 export interface OutsideAccounts {

@@ -31,7 +31,7 @@ export interface ManagedAccounts {
   withhold(ref: CredentialRef, version: number): Promise<boolean>;
 }
 
-export interface ManagedAccountsDeps {
+interface ManagedAccountsDeps {
   readonly vault: Pick<Vault, 'read' | 'save' | 'remove'>;
   readonly freshCredential: FreshCredentialOf;
   readonly signIns: Pick<SignIns, 'since'>;

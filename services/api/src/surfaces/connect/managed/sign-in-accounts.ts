@@ -14,7 +14,7 @@ export interface SignInAccounts {
   signedOut(owner: Owner): Promise<void>;
 }
 
-export interface SignInAccountsDeps {
+interface SignInAccountsDeps {
   readonly signIns: Pick<SignIns, 'save' | 'end'>;
   readonly engine: Pick<Engine, 'openRecords'>;
   readonly targets: Pick<ConnectTargets, 'credentials'>;

@@ -23,7 +23,7 @@ export interface SignIns {
   end(owner: Owner): Promise<void>;
 }
 
-export interface SignInsDeps {
+interface SignInsDeps {
   readonly vault: Pick<Vault, 'read' | 'save' | 'remove'>;
   /** Renews each sign-in once, over all pods. */
   readonly fresh: FreshCredentialOf;

@@ -1,6 +1,6 @@
 import type { Language } from './language.ts';
 
-export interface HeaderFacts {
+interface HeaderFacts {
   readonly language: Language;
   readonly nonce: string;
   readonly https: boolean;

@@ -15,7 +15,7 @@ export class Html {
 }
 
 /** What may stand in a template: text and numbers are escaped, markup and lists of it go in as they are. */
-export type Hole = string | number | Html | undefined | readonly Html[];
+type Hole = string | number | Html | undefined | readonly Html[];
 
 /** A template of markup. Attribute values stand in double quotes; names of tags and attributes are never holes. */
 export function html(parts: TemplateStringsArray, ...holes: readonly Hole[]): Html {

@@ -18,7 +18,7 @@ export interface PageOptions {
 }
 
 /** A page as it goes out. */
-export interface HtmlPage {
+interface HtmlPage {
   readonly status: number;
   /** Lower-case names; everything but cookies and the length. */
   readonly headers: Readonly<Record<string, string>>;

@@ -11,7 +11,7 @@ import type { ConnectView } from './view.ts';
 type Around2 = (first: Html, second: Html) => Html;
 
 export type FailureReason = Extract<ConnectView, { page: 'failed' }>['reason'];
-export type SecretFault = NonNullable<Extract<ConnectView, { page: 'secret' }>['fault']>;
+type SecretFault = NonNullable<Extract<ConnectView, { page: 'secret' }>['fault']>;
 
 /** Everything the pages say, in one language; whole sentences, so that every language can order its own. */
 export interface PageStrings {

@@ -17,7 +17,7 @@ export interface Asking {
 }
 
 /** What a person who has signed in gets to see. */
-export type LeadsTo = 'accounts' | 'inbox' | 'answer' | 'approval' | 'link';
+type LeadsTo = 'accounts' | 'inbox' | 'answer' | 'approval' | 'link';
 
 /** A connected account, as its person sees it. */
 export interface ShownAccount {

@@ -30,7 +30,7 @@ interface CardRequest {
 }
 
 /** The tools of the card, for clients that declare apps. */
-export interface CardTools {
+interface CardTools {
   /** Whether a client with these capabilities may call a tool of this name as one of the card's. */
   has(name: unknown, shows: Shows): boolean;
   /** Throws what is not the card's fault: `unavailable`, and the budgets of the caller. */

@@ -32,7 +32,7 @@ export const UNKNOWN_CALL: CardState = { state: 'unknown', questions: [], elsewh
 // More than a call has open at once.
 const OPEN_MAX = 50;
 
-export interface CardStateRequest {
+interface CardStateRequest {
   readonly caller: CardUser;
   readonly run: RunRef;
   /** The questions that the client shows by itself are none of the card's. */

@@ -24,7 +24,7 @@ export const CardAnswerInput = z.strictObject({
 export type CardAnswerInput = z.infer<typeof CardAnswerInput>;
 
 export const WAITING_TOOL = 'parley_waiting';
-export const ANSWER_TOOL = 'parley_answer';
+const ANSWER_TOOL = 'parley_answer';
 
 /** The tools that only the card may call: its host keeps them from its model. */
 export const CARD_TOOLS = [

@@ -1,5 +1,5 @@
 /** A watch of a resource that a request began, for the stream of its session to take over. */
-export interface HandedWatch {
+interface HandedWatch {
   /** Whether the resource changed since. */
   readonly hasChanged: () => boolean;
   readonly release: () => void;

@@ -18,7 +18,7 @@ export const Session = z.looseObject({
 export type Session = z.infer<typeof Session>;
 
 /** The sessions of MCP clients, found on every pod under the owner of the token that began them. */
-export interface McpSessions {
+interface McpSessions {
   /** Returns the id of the session. Throws `user_erased` and `unavailable`. */
   begin(owner: Owner, session: Session): Promise<string>;
   /** The session of this owner, kept for longer; undefined for another owner's and for one that has ended. */

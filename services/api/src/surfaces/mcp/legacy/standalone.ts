@@ -6,7 +6,7 @@ import type { Turns } from '../../../turns/turns.ts';
 import { notification } from '../json-rpc.ts';
 
 /** The stream of a session for messages that belong to no request. */
-export interface Standalone extends StreamPlace {
+interface Standalone extends StreamPlace {
   readonly everyMs: number;
   /** Whether the session has ended, which any pod may have done. */
   readonly isOver: () => Promise<boolean>;

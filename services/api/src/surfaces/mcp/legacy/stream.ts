@@ -30,7 +30,7 @@ import { createClientMessages } from './client-messages.ts';
 import { type Misfit, type Misfits, questionRequestId } from './misfits.ts';
 import { formatPosition, type StreamRequest } from './position.ts';
 
-export interface CallStream {
+interface CallStream {
   readonly caller: Caller & { readonly kind: 'user' };
   readonly run: StreamRef;
   readonly request: StreamRequest;
@@ -55,7 +55,7 @@ export interface CallStream {
   readonly onFetched: () => Promise<void>;
 }
 
-export interface CallFramesDeps {
+interface CallFramesDeps {
   readonly engine: Pick<Engine, 'read'>;
   readonly misfits: Pick<Misfits, 'find' | 'follow'>;
   readonly clientRequests: Pick<ClientRequests, 'isOpen'>;

@@ -10,7 +10,7 @@ import { guardedBy } from '../server.ts';
 import type { HandedOver } from './handed-over.ts';
 
 /** The resources to which sessions are subscribed, on every pod. The pod that has a session's own stream watches them. */
-export interface SessionSubscriptions {
+interface SessionSubscriptions {
   list(owner: Owner, sessionId: string): Promise<readonly string[]>;
   /** Throws `invalid_request` beyond the bound. */
   add(owner: Owner, sessionId: string, uri: string): Promise<void>;
@@ -78,7 +78,7 @@ export function createSubscriptions({
 }
 
 /** A request of a session that may subscribe. */
-export interface SubscribingRequest {
+interface SubscribingRequest {
   readonly call: Pick<RouteCall, 'caller'>;
   readonly sessionId: string;
   readonly handedOver: HandedOver;

@@ -26,7 +26,7 @@ import { recordAnswers } from './answers.ts';
 import { checkParamHeaders } from './param-headers.ts';
 import type { CallState, createCallState } from './state.ts';
 
-export interface ToolCallDeps extends McpDeps {
+interface ToolCallDeps extends McpDeps {
   readonly calls: Calls;
   readonly state: ReturnType<typeof createCallState>;
   /** Ends the round of this request, not its call. */

@@ -15,7 +15,7 @@ import { watchTask } from '../tasks/watch-tasks.ts';
 import { createNotices } from './notices.ts';
 
 /** What one `subscriptions/listen` watches. */
-export interface Listening {
+interface Listening {
   /** The request, with the resources that are watched: the SDK acknowledges those. */
   readonly body: unknown;
   /** The stream of the request, from the SDK's, whose first piece is the acknowledgement. */

@@ -3,7 +3,7 @@ import { WakeSignal } from '@parley/shared/elicitations/wake-signal';
 import type { notification } from '../json-rpc.ts';
 
 /** A notification of one stream. */
-export type ListenNotice = ReturnType<typeof notification>;
+type ListenNotice = ReturnType<typeof notification>;
 
 /** What one stream has to tell. A thing that changes again before it is told is told once, as it is then. */
 export interface ListenNotices {

@@ -21,7 +21,7 @@ const CODEC_SECONDS = 8 * 86_400;
 const SECONDS_MIN = 600;
 const MARGIN_SECONDS = 60;
 
-export interface CallStateDeps {
+interface CallStateDeps {
   readonly keys: readonly Uint8Array[];
   readonly owner: Owner;
   /** Identifies the tool and its arguments. */

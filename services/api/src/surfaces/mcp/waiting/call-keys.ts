@@ -14,7 +14,7 @@ import type { McpDeps } from '../deps.ts';
 import type { LeftCalls } from './left-calls.ts';
 
 /** Under what key a request begins its call. Equal calls have one key while the result was not fetched. */
-export interface CallKeys {
+interface CallKeys {
   /** The key under which a request begins its call: that of the first request with this name. */
   keyFor(owner: Owner, call: CallName, request: RequestName | undefined): Promise<CallKey>;
 }

@@ -26,7 +26,7 @@ export interface LeftCalls {
 }
 
 /** Up to which question its client was told, or that the result was fetched since. */
-export type ToldCall = { readonly upTo: number } | 'fetched';
+type ToldCall = { readonly upTo: number } | 'fetched';
 
 const FETCHED = 'fetched';
 

@@ -42,7 +42,7 @@ export interface ClientCredentialsOptions {
   readonly timeoutMs?: number;
 }
 
-export interface ClientCredentialsDeps {
+interface ClientCredentialsDeps {
   /** Calls addresses that a server chose. */
   readonly guardedFetch: GuardedFetch;
   /** Milliseconds on a clock that never goes back; by default, `performance.now`. */

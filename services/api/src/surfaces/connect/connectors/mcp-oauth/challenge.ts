@@ -2,7 +2,7 @@ import { extractWWWAuthenticateParams } from '@modelcontextprotocol/client';
 import { bearerFirst, isDpop } from '@parley/shared/domain/oauth/challenge';
 
 /** What a server says about its authorization when a request has no credential. */
-export interface Challenge {
+interface Challenge {
   /** RFC 9728. The server chose this address. */
   readonly resourceMetadataUrl?: string;
   readonly scope?: string;

@@ -15,7 +15,7 @@ import { PROOF_ALGORITHM } from '../proof-key.ts';
 import { readChallenge } from './challenge.ts';
 import { asFetchLike } from './fetch.ts';
 
-export interface DiscoveryOptions {
+interface DiscoveryOptions {
   readonly serverUrl: string;
   /** The only authorization server to accept; by default, the first that the server names. */
   readonly issuer: string | undefined;

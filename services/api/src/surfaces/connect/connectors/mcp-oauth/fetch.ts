@@ -2,7 +2,7 @@ import type { FetchLike } from '@modelcontextprotocol/client';
 import type { GuardedFetch } from '@parley/shared/ports/delivery/guarded-fetch';
 import type { BoundedFetch } from '../bounded-fetch.ts';
 
-export interface ServerFetchOptions {
+interface ServerFetchOptions {
   /** Origins that the deployer configured. */
   readonly trusted: ReadonlySet<string>;
   /** Calls the trusted origins. */

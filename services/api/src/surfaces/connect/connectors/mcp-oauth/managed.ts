@@ -12,7 +12,7 @@ import { challengedScopes, isBound, serverOf } from './grantor.ts';
 import type { RegisteredClient } from './register.ts';
 
 /** Whose tokens are requested, and where. */
-export interface ManagedRequest {
+interface ManagedRequest {
   readonly owner: Owner;
   readonly found: Discovered;
   readonly client: RegisteredClient;

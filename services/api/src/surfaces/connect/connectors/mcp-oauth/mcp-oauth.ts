@@ -43,7 +43,7 @@ export interface McpOAuthOptions {
   readonly timeoutMs?: number;
 }
 
-export interface McpOAuthDeps {
+interface McpOAuthDeps {
   /** Present where the company sign-ins of people connect the accounts. */
   readonly grantFor?: GrantFor | undefined;
   /** Calls addresses that a server chose. */

@@ -16,14 +16,14 @@ export interface RegisteredClient {
 }
 
 /** What authorization servers learn about Parley. */
-export interface ClientDescription {
+interface ClientDescription {
   readonly clientName: string;
   readonly redirectUri: string;
   /** Where Parley serves its metadata as a client; absent where authorization servers cannot read it. */
   readonly metadataUrl?: string;
 }
 
-export interface Registration {
+interface Registration {
   /**
    * Registers Parley at an authorization server, or gives the registration of the last hour. `question` is the id of the
    * question that begins. Rejects where the server offers no way.
