@@ -10,6 +10,8 @@ const ELICITATION_ID = /^el_([0-5][0-9]|6[0-3])[A-Za-z0-9_-]{22}$/;
 const APPROVAL_ID = /^ap_([0-5][0-9]|6[0-3])[A-Za-z0-9_-]{22}$/;
 const RECORD_ID = /^(?:el|ap)_([0-5][0-9]|6[0-3])[A-Za-z0-9_-]{22}$/;
 const MINTED_PREFIXES = ['el_', 'sr_'];
+/** A tenant, as tokens and settings name it. */
+export const TENANT_ID = /^[A-Za-z0-9._-]{1,128}$/;
 /** An id that may be looked up. `.` and `..` are none: they would vanish from a path. */
 export const REFERENCE_ID = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,128}$/;
 

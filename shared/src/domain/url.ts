@@ -3,7 +3,8 @@
 const LENGTH_MAX = 2048;
 // Exactly two slashes and no empty user. A browser reads other spellings differently in a page than in its address bar.
 const PLAIN_FORM = /^https?:\/\/[^/?#@]+(?:[/?#]|$)/iu;
-const LOOPBACK_HOSTS = new Set(['localhost', '127.0.0.1', '[::1]']);
+/** The names of this machine, as `URL` has them. */
+export const LOOPBACK_HOSTS: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 export interface UrlRules {
   /** Allow http on loopback hosts, for development. */

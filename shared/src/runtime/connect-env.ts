@@ -1,3 +1,4 @@
+import { TENANT_ID } from '../domain/ids.ts';
 import { faultOfUrl } from '../domain/url.ts';
 import type { Env } from './variables.ts';
 
@@ -6,7 +7,6 @@ const NEEDED = {
   session: ['PARLEY_CONNECT_SESSION_URL'],
   dev: [],
 } as const;
-const TENANT = /^[A-Za-z0-9._-]{1,128}$/;
 
 /** Faults in the settings of the hosted pages: how they identify people, and what they show. */
 export function faultsOfConnect(env: Env): string[] {
@@ -24,7 +24,7 @@ export function faultsOfConnect(env: Env): string[] {
     const fault = env[name] === undefined ? undefined : faultOfUrl(env[name], rules);
     if (fault !== undefined) faults.push(`${name}: ${fault}`);
   }
-  if (tenants.some((tenant) => !TENANT.test(tenant)))
+  if (tenants.some((tenant) => !TENANT_ID.test(tenant)))
     faults.push('PARLEY_CONNECT_TENANTS: tenants are 1 to 128 of A-Z a-z 0-9 . _ -');
   if (identity === 'dev' && tenants.length > 1)
     faults.push('PARLEY_CONNECT_TENANTS: with PARLEY_CONNECT_IDENTITY=dev there can be only one');

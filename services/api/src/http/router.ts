@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { REFERENCE_ID } from '@parley/shared/domain/ids';
 import { createCors } from './cors.ts';
 import { createExpressRoutes, noSuchCall } from './express-routes.ts';
 import { ANYBODY, type Route, route, type Surface } from './route.ts';
@@ -9,7 +10,6 @@ import type { Serve } from './serve.ts';
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
 /** What a parameter below an enclosed path may be: an id that needs no encoding, so that nothing can hide in it. */
-const ID = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,128}$/;
 
 interface RouterDeps {
   readonly surfaces: readonly Surface[];
@@ -49,7 +49,7 @@ export function createRouter({ surfaces, serve, corsOrigins }: RouterDeps): Rout
     const enclosure = enclosures.find(({ pattern }) => pattern.test(sent));
     if (enclosure !== undefined) {
       const match = find(enclosure.table, req.method, pathOf(sent));
-      const isThere = match !== undefined && Object.values(match.params).every((id) => ID.test(id));
+      const isThere = match !== undefined && Object.values(match.params).every((id) => REFERENCE_ID.test(id));
       void serve(isThere ? match.route : enclosure.missing, isThere ? match.params : {}, req, res);
       return;
     }

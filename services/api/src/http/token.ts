@@ -1,4 +1,5 @@
 import { ParleyError } from '@parley/shared/domain/errors';
+import { TENANT_ID } from '@parley/shared/domain/ids';
 import {
   errors,
   type JWTPayload,
@@ -56,7 +57,6 @@ const PUBLIC_KEY_ALGORITHMS = [
 const TYPES = new Set(['JWT', 'AT+JWT']);
 /** The reason of what is no token at all; service keys were compared before. */
 export const NEITHER = 'it is no service key of this deployment, and no user token';
-const TENANT = /^[A-Za-z0-9._-]{1,128}$/;
 
 /** A verifier for HS256 with a shared secret, or for an issuer's JWKS; nothing when neither is configured. */
 export function createTokenVerifier(options: TokenOptions): TokenVerifier | undefined {
@@ -147,7 +147,7 @@ function userOf(
   const userId = payload[userClaim];
   if (typeof userId !== 'string') throw unauthenticated(`the claim ${userClaim} is not a text`);
   const tenant = tenantOf(tenantClaim(payload));
-  if (tenant === undefined || !TENANT.test(tenant))
+  if (tenant === undefined || !TENANT_ID.test(tenant))
     throw unauthenticated('the claim tenant names no tenant for which the issuer speaks');
   const expiresAtMs = expiryOf(payload, maxAgeSeconds);
   if (expiresAtMs <= Date.now()) throw unauthenticated('it is older than PARLEY_JWT_MAX_AGE_SECONDS');

@@ -1,3 +1,5 @@
+import { jsonBytes } from '../json/bytes.ts';
+
 /** Larger arguments are nothing that a person could read before they approve them. */
 export const ARGUMENTS_BYTES_MAX = 64 * 1024;
 const DEPTH_MAX = 32;
@@ -5,13 +7,8 @@ const DEPTH_MAX = 32;
 /** Why arguments are too much to be shown to a person in full; undefined where they are not. They may be nested without a bound. */
 export function faultOfExtent(given: unknown): string | undefined {
   if (!isWithin(given, DEPTH_MAX)) return 'are nested too deeply';
-  if (bytesOf(given) > ARGUMENTS_BYTES_MAX) return `are more than ${ARGUMENTS_BYTES_MAX} bytes`;
+  if (jsonBytes(given) > ARGUMENTS_BYTES_MAX) return `are more than ${ARGUMENTS_BYTES_MAX} bytes`;
   return undefined;
-}
-
-/** The length of a value's JSON. */
-export function bytesOf(value: unknown): number {
-  return Buffer.byteLength(JSON.stringify(value));
 }
 
 function isWithin(value: unknown, levels: number): boolean {

@@ -1,3 +1,4 @@
+import { isoOf } from '../elicitations/row.ts';
 import type { Approval } from './approval.ts';
 import type { ApprovalRow } from './types.ts';
 
@@ -35,8 +36,4 @@ export function toApprovalWire(
     ...(settled.surface !== undefined && { settledBy: { surface: settled.surface } }),
     serverTime: isoOf(now),
   };
-}
-
-function isoOf(milliseconds: number): string {
-  return new Date(milliseconds).toISOString();
 }

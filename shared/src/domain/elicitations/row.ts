@@ -99,6 +99,7 @@ function shownOf(definition: Definition) {
   };
 }
 
-function isoOf(milliseconds: number): string {
+/** A time as callers read it (ISO 8601). */
+export function isoOf(milliseconds: number): string {
   return new Date(milliseconds).toISOString();
 }

@@ -26,7 +26,8 @@ type FormSchemaCheck = { ok: true; schema: FormSchema } | { ok: false; issues: I
 const NAME_LENGTH_MAX = 128;
 const SCHEMA_URI_LENGTH_MAX = 256;
 /** Names with a special meaning in JavaScript objects. */
-const RESERVED_NAMES = ['__proto__', 'constructor', 'prototype'];
+/** Names that code takes for something else than a property. */
+export const RESERVED_NAMES = ['__proto__', 'constructor', 'prototype'];
 
 const FORM: Shape = {
   name: 'form',

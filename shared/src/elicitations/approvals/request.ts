@@ -1,8 +1,9 @@
 import type { ApprovalDefinition } from '../../domain/approvals/definition.ts';
-import { ARGUMENTS_BYTES_MAX, bytesOf } from '../../domain/approvals/extent.ts';
+import { ARGUMENTS_BYTES_MAX } from '../../domain/approvals/extent.ts';
 import type { ApprovalTypes } from '../../domain/approvals/types.ts';
 import { ParleyError } from '../../domain/errors.ts';
 import { mintRecordId } from '../../domain/ids.ts';
+import { jsonBytes } from '../../domain/json/bytes.ts';
 import type { EngineDeps } from '../deps.ts';
 import { claimKey, digestOf, idOfKey } from '../records/claim-key.ts';
 import { createRecord } from '../records/create.ts';
@@ -25,7 +26,7 @@ export async function requestApproval(
   { definition, idempotencyKey }: ApprovalRequest,
 ): Promise<SeenRecord<ApprovalTypes>> {
   const { tenant, streamRequestId } = definition;
-  if (bytesOf(definition.arguments) > ARGUMENTS_BYTES_MAX)
+  if (jsonBytes(definition.arguments) > ARGUMENTS_BYTES_MAX)
     throw new ParleyError(
       'too_large',
       `A call can be approved when its arguments are at most ${ARGUMENTS_BYTES_MAX} bytes.`,

@@ -1,6 +1,6 @@
 import type { FamilyTypes, RowOf } from '../../domain/family.ts';
+import { jsonBytes } from '../../domain/json/bytes.ts';
 import type { PageRequest } from '../../ports/elicitations/elicitations.ts';
-import { jsonBytes } from '../json-bytes.ts';
 
 interface MemoryPage<Row> {
   readonly rows: readonly Row[];

@@ -1,11 +1,11 @@
 import type { Owner } from '../../domain/ids.ts';
+import { jsonBytes } from '../../domain/json/bytes.ts';
 import { contentParts } from '../../domain/runs/content.ts';
 import type { ConversationRef, Message, RememberedMessage, RunRef } from '../../domain/runs/run.ts';
 import type { BackendSettings } from '../../ports/backend.ts';
 import type { Conversations, LastTurn, ListedConversation } from '../../ports/runs/conversations.ts';
 import type { NewRun } from '../../ports/runs/runs.ts';
 import { createExpiringMap } from '../expiring-map.ts';
-import { jsonBytes } from '../json-bytes.ts';
 import { ownerKey } from '../owner-key.ts';
 
 /**

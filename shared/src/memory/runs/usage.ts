@@ -1,9 +1,9 @@
 import type { Owner } from '../../domain/ids.ts';
+import { jsonBytes } from '../../domain/json/bytes.ts';
 import type { ReachedQuota } from '../../domain/runs/commands.ts';
 import { stateOf } from '../../domain/runs/transition.ts';
 import type { ChatQuotas } from '../../ports/backend.ts';
 import type { NewRun } from '../../ports/runs/runs.ts';
-import { jsonBytes } from '../json-bytes.ts';
 import { ownerKey } from '../owner-key.ts';
 import type { MemoryConversations } from './conversations.ts';
 import { newRecord, type StoredRun } from './record.ts';

@@ -1,7 +1,7 @@
-import { BUCKET_COUNT, bucketOf, bucketOfRecordId } from '../../domain/ids.ts';
+import { bucketOf, bucketOfRecordId } from '../../domain/ids.ts';
 import type { IndexReport } from '../../ports/elicitations/audit.ts';
 import type { KeyName } from '../client/key-names.ts';
-import { deadlinesKey, inboxKey, recordListKey } from '../client/keys.ts';
+import { BUCKETS, deadlinesKey, inboxKey, recordListKey } from '../client/keys.ts';
 import { type AuditDeps, sumOver } from './audit-deps.ts';
 import type { RowSet, Survey, SurveyedRow } from './row-audit.ts';
 import { scanMembers } from './scan.ts';
@@ -11,7 +11,7 @@ interface OpenRowSet extends RowSet {
   readonly score: 'createdAt' | 'expiresAt';
 }
 
-const DEADLINES = Array.from({ length: BUCKET_COUNT }, (_, bucket) => deadlinesKey(bucket));
+const DEADLINES = BUCKETS.map(deadlinesKey);
 
 const CHECK_SECONDS = 300;
 // A page lists each member with its score.

@@ -1,11 +1,8 @@
-import { BUCKET_COUNT } from '../../domain/ids.ts';
 import type { PendingReport } from '../../ports/elicitations/audit.ts';
 import type { Commands } from '../client/connect.ts';
-import { deadlinesKey } from '../client/keys.ts';
+import { BUCKETS, deadlinesKey } from '../client/keys.ts';
 import { loadScript } from '../client/script.ts';
 import { inGroups } from '../elicitations/in-groups.ts';
-
-const BUCKETS = Array.from({ length: BUCKET_COUNT }, (_, bucket) => bucket);
 
 /** Makes what counts by the deadline indexes, a script for each group of them. */
 export function createPendingCount(

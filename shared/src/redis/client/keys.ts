@@ -24,7 +24,9 @@ const SLOTS = 16_384;
 const encode: (name: string) => string = encodeURIComponent;
 
 /** Hash tags by bucket, chosen so that bucket b falls into the b-th of 64 equal ranges of slots. */
-const TAGS: readonly string[] = Array.from({ length: BUCKET_COUNT }, (_, bucket) => findTag(bucket));
+/** All buckets, in order. */
+export const BUCKETS: readonly number[] = Array.from({ length: BUCKET_COUNT }, (_, bucket) => bucket);
+const TAGS: readonly string[] = BUCKETS.map(findTag);
 
 function findTag(bucket: number): string {
   const width = SLOTS / BUCKET_COUNT;

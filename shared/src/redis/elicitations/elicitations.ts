@@ -2,12 +2,10 @@ import { ELICITATIONS } from '../../domain/elicitations/family.ts';
 import { BUCKET_COUNT } from '../../domain/ids.ts';
 import type { ArmedDeadline } from '../../ports/elicitations/deadlines.ts';
 import type { Elicitations } from '../../ports/elicitations/elicitations.ts';
-import { armedKey, deadlinesKey, elicitationKey, expiringKey } from '../client/keys.ts';
+import { armedKey, BUCKETS, deadlinesKey, elicitationKey, expiringKey } from '../client/keys.ts';
 import { loadScript } from '../client/script.ts';
 import { orUnavailable } from '../client/unavailable.ts';
 import { createRedisRecords, type RedisRecordsDeps } from './records.ts';
-
-const BUCKETS = Array.from({ length: BUCKET_COUNT }, (_, bucket) => bucket);
 
 /** The rows of elicitations, and the deadline index of all families. */
 export function createRedisElicitations(deps: RedisRecordsDeps): Elicitations {

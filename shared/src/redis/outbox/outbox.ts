@@ -1,7 +1,7 @@
-import { BUCKET_COUNT, bucketOf, formatOwnerPath } from '../../domain/ids.ts';
+import { bucketOf, formatOwnerPath } from '../../domain/ids.ts';
 import type { Outbox, OutboxEntry, OutboxTask } from '../../ports/delivery/outbox.ts';
 import type { Commands } from '../client/connect.ts';
-import { outboxChannel, outboxKey, outboxTriesKey } from '../client/keys.ts';
+import { BUCKETS, outboxChannel, outboxKey, outboxTriesKey } from '../client/keys.ts';
 import { loadScript } from '../client/script.ts';
 import type { Subscriber } from '../client/subscriber.ts';
 import { orUnavailable } from '../client/unavailable.ts';
@@ -9,7 +9,6 @@ import { leaseFields, memberOf, parseMember } from './member.ts';
 
 // Members that one step of a search looks at.
 const SCANNED = 1_000;
-const BUCKETS = Array.from({ length: BUCKET_COUNT }, (_, bucket) => bucket);
 
 /** The outbox in Redis: for each bucket and kind one sorted set, into which step.lua notes the tasks of its commit. */
 export function createRedisOutbox(

@@ -1,3 +1,4 @@
+import { jsonBytes } from '@parley/shared/domain/json/bytes';
 import { RemoteFault } from '../remote/faults.ts';
 import { type AgUiInterrupt, MalformedRun, type ReadEvent, type ThreadMessage } from './events.ts';
 import { applyPatch, PatchError } from './json-patch.ts';
@@ -45,7 +46,7 @@ export function createRunFold(before: AgUiThread, bytesMax: number): RunFold {
   let openCall = '';
   const ended = new Set(callsById.keys());
   const made: ThreadCallEvent[] = [];
-  let size = bytesOf([messages, state]);
+  let size = jsonBytes([messages, state]);
 
   /**
    * Counts what comes. The thread is measured only when that is clearly too much, since something may have been taken away:
@@ -58,7 +59,7 @@ export function createRunFold(before: AgUiThread, bytesMax: number): RunFold {
 
   /** `more` is recorded beside the thread. */
   function measure(more = 0): void {
-    size = bytesOf([messages, state]) + more;
+    size = jsonBytes([messages, state]) + more;
     if (size > bytesMax) throw new RemoteFault('too_large');
   }
 
@@ -68,7 +69,7 @@ export function createRunFold(before: AgUiThread, bytesMax: number): RunFold {
     const message: OpenMessage = { id, role };
     messages.push(message);
     byId.set(id, message);
-    grow(bytesOf(message));
+    grow(jsonBytes(message));
     return message;
   }
 
@@ -89,7 +90,7 @@ export function createRunFold(before: AgUiThread, bytesMax: number): RunFold {
     const call = { id, type: 'function', function: { name, arguments: '' } };
     message.toolCalls = [...(message.toolCalls ?? []), call];
     callsById.set(id, call);
-    grow(bytesOf(call));
+    grow(jsonBytes(call));
   }
 
   function addArguments(id: string, delta: string): void {
@@ -129,7 +130,7 @@ export function createRunFold(before: AgUiThread, bytesMax: number): RunFold {
     const message = messageOf(messageId, 'tool');
     message.toolCallId = toolCallId;
     message.content = content;
-    grow(bytesOf(content ?? null));
+    grow(jsonBytes(content ?? null));
     const text = typeof content === 'string' ? content : JSON.stringify(content ?? null);
     if (callsById.has(toolCallId)) made.push({ type: 'returned', id: toolCallId, content: text });
   }
@@ -138,10 +139,10 @@ export function createRunFold(before: AgUiThread, bytesMax: number): RunFold {
     let readBytes = 0;
     try {
       state = applyPatch(state, operations, (value) => {
-        readBytes += bytesOf(value ?? null);
+        readBytes += jsonBytes(value ?? null);
         if (readBytes > bytesMax) throw new RemoteFault('too_large');
       });
-      grow(bytesOf(operations) + readBytes);
+      grow(jsonBytes(operations) + readBytes);
     } catch (error) {
       if (error instanceof PatchError) throw new MalformedRun('its state cannot be changed as it says');
       throw error;
@@ -154,14 +155,14 @@ export function createRunFold(before: AgUiThread, bytesMax: number): RunFold {
     if (outcome?.type === 'cancelled') return { type: 'cancelled' };
     if (outcome?.type === 'interrupt') {
       const { interrupts } = outcome;
-      measure(bytesOf(interrupts));
+      measure(jsonBytes(interrupts));
       if (new Set(interrupts.map(({ id }) => id)).size < interrupts.length)
         throw new MalformedRun('it waits for two things by one id');
       // A call that came with a snapshot is shown before people are asked about it.
       for (const { toolCallId } of interrupts) endCall(toolCallId ?? '');
       return { type: 'interrupt', interrupts };
     }
-    measure(bytesOf(result ?? null));
+    measure(jsonBytes(result ?? null));
     return { type: 'success', ...(result !== undefined && { result }) };
   }
 
@@ -191,7 +192,7 @@ export function createRunFold(before: AgUiThread, bytesMax: number): RunFold {
           return undefined;
         case 'STATE_SNAPSHOT':
           state = event.snapshot;
-          grow(bytesOf(state ?? null));
+          grow(jsonBytes(state ?? null));
           return undefined;
         case 'STATE_DELTA':
           patch(event.delta);
@@ -200,12 +201,12 @@ export function createRunFold(before: AgUiThread, bytesMax: number): RunFold {
           messages = event.messages;
           byId = new Map(messages.map((message) => [message.id, message]));
           callsById = callsOf(messages);
-          grow(bytesOf(messages));
+          grow(jsonBytes(messages));
           return undefined;
         case 'RUN_FINISHED':
           return finish(event);
         case 'RUN_ERROR':
-          measure(bytesOf([event.code, event.message]));
+          measure(jsonBytes([event.code, event.message]));
           return { type: 'error', code: event.code ?? '', message: event.message };
       }
     },
@@ -233,8 +234,4 @@ export function callOfThread({ messages }: Pick<AgUiThread, 'messages'>, id: str
 
 function callsOf(messages: readonly ThreadMessage[]) {
   return new Map(messages.flatMap(({ toolCalls = [] }) => toolCalls.map((call) => [call.id, call])));
-}
-
-function bytesOf(value: unknown): number {
-  return Buffer.byteLength(JSON.stringify(value) ?? '');
 }

@@ -1,4 +1,4 @@
-import { faultOfUrl } from '@parley/shared/domain/url';
+import { faultOfUrl, LOOPBACK_HOSTS } from '@parley/shared/domain/url';
 import type { Finding, Path } from './fault.ts';
 import type { AgentsFile } from './file.ts';
 import { isReadable, readSigningKey } from './signing-key.ts';
@@ -56,7 +56,7 @@ export function faultsOfAddresses(file: AgentsFile, isProduction: boolean): Find
   const called = findCalledUrls(file).flatMap(({ path, url }) => {
     const { protocol, hostname } = new URL(url);
     // Traffic to a sidecar does not leave the machine.
-    if (!isProduction || protocol === 'https:' || LOOPBACK.has(hostname)) return [];
+    if (!isProduction || protocol === 'https:' || LOOPBACK_HOSTS.has(hostname)) return [];
     const message =
       'must be https in production (http only on loopback), or what is sent could be read on the way';
     return [{ path, message }];
@@ -68,8 +68,6 @@ export function faultsOfAddresses(file: AgentsFile, isProduction: boolean): Find
   });
   return [...called, ...providers];
 }
-
-const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 function findUses(file: AgentsFile): Use[] {
   const use = (path: Path, name: string | undefined, inHeader: boolean): Use[] =>

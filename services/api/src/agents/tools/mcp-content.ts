@@ -16,6 +16,7 @@ import { createContentLists, KEYS, type ListMethod } from './passthrough/content
 import { refuse, resultOf, serverUnavailable } from './passthrough/content-replies.ts';
 import type { Askable } from './passthrough/person.ts';
 import type { HeldWatch } from './passthrough/resource-watches.ts';
+import { FOREVER } from './passthrough/resource-watches.ts';
 import { type AsksDuringRead, readUnlessAsked, scopedReply } from './passthrough/server-read.ts';
 
 type Item = Readonly<Record<string, unknown>>;
@@ -93,7 +94,6 @@ interface FoundResource {
 }
 
 const TIMEOUT_MS = 30_000;
-const NOT_ENDED = new AbortController().signal;
 
 export function createMcpContent({ config, named }: ServerContentDeps): ServerContent {
   const { tools: sources } = config.mcpOffer;
@@ -116,7 +116,7 @@ export function createMcpContent({ config, named }: ServerContentDeps): ServerCo
   }
 
   const { itemsOf } = createContentLists(({ server, principal, viewer, method, params }) =>
-    send({ server }, { principal, viewer, signal: NOT_ENDED }, method, params),
+    send({ server }, { principal, viewer, signal: FOREVER }, method, params),
   );
 
   async function listAll(found: readonly OfferedServer[], reader: ContentReader, method: ListMethod) {

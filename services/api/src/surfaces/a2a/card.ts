@@ -1,5 +1,6 @@
 import type { AgentCard } from '@a2a-js/sdk';
 import { ELICITATION_EXTENSION } from '@parley/shared/domain/a2a/extension';
+import { calledOrigin } from '../../http/headers/called-origin.ts';
 import type { RequestHead } from '../../http/route.ts';
 import { IMAGE_TYPES } from '../../turns/content/read-image.ts';
 import type { A2aDeps, OfferedAgent } from './deps.ts';
@@ -8,15 +9,10 @@ import type { Sdk } from './sdk.ts';
 export const A2A_PATH = '/run/a2a';
 export const CARD_PATH = '/.well-known/agent-card.json';
 
-const HOST = /^[A-Za-z0-9.-]+(?::\d{1,5})?$|^\[[0-9A-Fa-f:]+\](?::\d{1,5})?$/;
-
 /** The origin at which a client reaches the pods. */
-export function originOf(
-  { origin }: Pick<A2aDeps, 'origin'>,
-  { headers: { host = '' } }: RequestHead,
-): string {
+export function originOf({ origin }: Pick<A2aDeps, 'origin'>, head: RequestHead): string {
   if (origin !== undefined) return origin;
-  return HOST.test(host) ? `http://${host}` : 'http://localhost';
+  return calledOrigin(head);
 }
 
 /**

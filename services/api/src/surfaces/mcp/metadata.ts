@@ -1,3 +1,4 @@
+import { calledOrigin } from '../../http/headers/called-origin.ts';
 import { json, type Reply, type RequestHead } from '../../http/route.ts';
 
 export const MCP_PATH = '/run/v1/mcp';
@@ -29,10 +30,6 @@ export function challengeOf(resource: McpResource, head: RequestHead): string {
     : `Bearer error="invalid_token", ${metadata}`;
 }
 
-const HOST = /^[A-Za-z0-9.-]+(?::\d{1,5})?$|^\[[0-9A-Fa-f:]+\](?::\d{1,5})?$/;
-
-function resourceUrl({ url }: McpResource, { headers: { host = '' } }: RequestHead): string {
-  if (url !== undefined) return url;
-  const derived = `http://${host}${MCP_PATH}`;
-  return HOST.test(host) && URL.canParse(derived) ? derived : `http://localhost${MCP_PATH}`;
+function resourceUrl({ url }: McpResource, head: RequestHead): string {
+  return url ?? `${calledOrigin(head)}${MCP_PATH}`;
 }

@@ -1,3 +1,4 @@
+import { LOOPBACK_HOSTS } from '@parley/shared/domain/url';
 import type { RequestHead } from '../../http/route.ts';
 
 /**
@@ -13,8 +14,6 @@ export function isOriginAllowed({ headers }: Pick<RequestHead, 'headers'>, origi
   );
 }
 
-const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
-
 function isLoopback(origin: string): boolean {
-  return URL.canParse(origin) && LOOPBACK.has(new URL(origin).hostname);
+  return URL.canParse(origin) && LOOPBACK_HOSTS.has(new URL(origin).hostname);
 }

@@ -104,7 +104,7 @@ function oauth2Of(entry: OAuth2Connector, secretOf: SecretOf, settings: Connecto
 }
 
 /** Metadata of authorization servers may be long. */
-const METADATA_BOUNDS = { timeoutMs: 10_000, responseBytesMax: 256 * 1024 };
+export const METADATA_BOUNDS = { timeoutMs: 10_000, responseBytesMax: 256 * 1024 };
 
 function mcpOAuthOptions(entry: McpOAuthConnector, secretOf: SecretOf, settings: ConnectorSettings) {
   const { id, clientName, issuer, clientId, clientSecretEnv, clientAuthentication, scopes } = entry;

@@ -16,6 +16,7 @@ import {
 } from '../../surfaces/connect/connectors/client-credentials/client-credentials.ts';
 import type { ProjectConnector } from '../../surfaces/connect/connectors/connector.ts';
 import { createCredentials } from '../../surfaces/connect/credentials.ts';
+import { METADATA_BOUNDS } from '../connect-targets.ts';
 import { deleteUnusedTokens } from './project-records.ts';
 import { isDevelopment, type VaultParts } from './vault.ts';
 
@@ -29,7 +30,6 @@ interface ProjectParts {
 }
 
 /** Metadata of authorization servers may be long. */
-const METADATA_BOUNDS = { timeoutMs: 10_000, responseBytesMax: 256 * 1024 };
 
 /** The credentials of servers whose tokens Parley obtains for the project. Undefined where there are none. */
 export function wireProjectCredentials({

@@ -1,4 +1,5 @@
 import { type CallToolResult, SERVER_INFO_META_KEY } from '@modelcontextprotocol/client';
+import { jsonBytes } from '@parley/shared/domain/json/bytes';
 import { withoutReturned } from '../transports/door.ts';
 import type { McpContent, McpToolResult } from './results.ts';
 
@@ -15,10 +16,10 @@ interface ResultRules {
 /** Converts a tool's result for models and people: without binary data, at most `bytesMax` in size. */
 export function resultOf(result: CallToolResult, { bytesMax, whole }: ResultRules): McpToolResult {
   const kept = whole === true ? withoutName(withoutReturned(result)) : undefined;
-  if (kept !== undefined && sizeOf(kept) > bytesMax) return tooLarge(bytesMax);
+  if (kept !== undefined && jsonBytes(kept) > bytesMax) return tooLarge(bytesMax);
   const content = result.content.map(contentOf);
   const { structuredContent: structured } = result;
-  if (sizeOf(content) + (structured === undefined ? 0 : sizeOf(structured)) > bytesMax) {
+  if (jsonBytes(content) + (structured === undefined ? 0 : jsonBytes(structured)) > bytesMax) {
     return tooLarge(bytesMax);
   }
   return {
@@ -90,8 +91,4 @@ function contentOf(block: Block): McpContent {
 
 function bytesOf(base64: string): number {
   return Buffer.byteLength(base64, 'base64');
-}
-
-function sizeOf(value: unknown): number {
-  return Buffer.byteLength(JSON.stringify(value) ?? '');
 }

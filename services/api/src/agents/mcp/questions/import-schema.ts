@@ -1,6 +1,11 @@
 import { DEFAULT_FORM_CAPS, findExcess } from '@parley/shared/domain/forms/bounds';
 import { PATTERN_SIZE_MAX, sizeOfPattern } from '@parley/shared/domain/forms/pattern';
-import { checkFormSchema, type FormField, type FormSchema } from '@parley/shared/domain/forms/schema';
+import {
+  checkFormSchema,
+  type FormField,
+  type FormSchema,
+  RESERVED_NAMES,
+} from '@parley/shared/domain/forms/schema';
 import { type Issue, joinPath, shownName } from '@parley/shared/domain/issue';
 import { isRecord, own } from '@parley/shared/domain/plain-record';
 import { importField } from './import-field.ts';
@@ -41,7 +46,6 @@ const FORM_LIMITS = [
 // Conditions stay, so that they are refused: an answer that they forbid would be asked for.
 const FORM_KEYWORDS = ['$schema', 'type', 'title', 'description', ...FORM_LIMITS];
 /** Names with a special meaning in JavaScript objects, which forms refuse. */
-const RESERVED_NAMES = ['__proto__', 'constructor', 'prototype'];
 
 /**
  * Imports the `requestedSchema` of an `elicitation/create` (MCP 2025-11-25 and 2026-07-28), as servers and the generators of

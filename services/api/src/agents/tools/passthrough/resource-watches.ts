@@ -230,7 +230,8 @@ const UNAVAILABLE: McpFailure = {
   message: 'The server cannot be reached.',
   dispatched: 'no',
 };
-const FOREVER = new AbortController().signal;
+/** Never aborted. */
+export const FOREVER = new AbortController().signal;
 
 interface Later<T> {
   readonly promise: Promise<T>;

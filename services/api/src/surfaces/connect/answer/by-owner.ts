@@ -1,5 +1,6 @@
 import { isTerminal } from '@parley/shared/domain/elicitations/status';
-import { findAnswerable, isSame, mismatchView, signInView } from '../handlers/access.ts';
+import { isSameOwner } from '@parley/shared/domain/ids';
+import { findAnswerable, mismatchView, signInView } from '../handlers/access.ts';
 import { readForm } from '../handlers/form.ts';
 import type { Parts } from '../handlers/parts.ts';
 import { signIn } from '../handlers/sign-in.ts';
@@ -23,7 +24,7 @@ async function findByOwner(parts: Parts, visit: Visit): Promise<Found> {
   const person = await parts.sessions.person(visit.browser);
   if (person === undefined)
     return { view: isOver ? endedView(row, BY_OWNER) : signInView(parts, visit, ownPage(visit)) };
-  if (!isSame(person, row.definition)) {
+  if (!isSameOwner(person, row.definition)) {
     parts.onEvent({ type: 'mismatch', elicitationId: row.id, tenant: row.definition.tenant });
     return { view: mismatchView(visit.browser, ownPage(visit)), mismatch: true };
   }
@@ -34,7 +35,7 @@ async function findByOwner(parts: Parts, visit: Visit): Promise<Found> {
 export async function isOwner(parts: Parts, visit: Visit): Promise<boolean> {
   const person = await parts.sessions.person(visit.browser);
   const found = person === undefined ? undefined : await findAnswerable(parts, visit.param);
-  return person !== undefined && found !== undefined && isSame(person, found.row.definition);
+  return person !== undefined && found !== undefined && isSameOwner(person, found.row.definition);
 }
 
 /** `POST /auth/answer/:id/sign-in`. */

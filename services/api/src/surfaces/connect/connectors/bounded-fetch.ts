@@ -22,7 +22,8 @@ export class OutboundError extends Error {
   }
 }
 
-const WITHOUT_BODY = new Set([204, 205, 304]);
+/** The statuses whose responses have no body. */
+export const WITHOUT_BODY = new Set([204, 205, 304]);
 
 /**
  * A fetch whose whole response is read under a time limit and a size limit. Follows no redirect: the 3xx is the

@@ -2,6 +2,9 @@ import type { OAuthCredential } from '@parley/shared/domain/credential';
 import type { TokenEndpointResponse } from 'openid-client';
 import { isHeaderSafe } from './secret-text.ts';
 
+/** The grant by a signed assertion (RFC 7523). */
+export const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
+
 interface TokenContext {
   /** Scopes to assume when the server does not name them: those asked for, or those held before (RFC 6749 5.1). */
   readonly scopes: readonly string[];

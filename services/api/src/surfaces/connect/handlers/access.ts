@@ -1,6 +1,6 @@
 import type { Row } from '@parley/shared/domain/elicitations/row';
 import { isTerminal } from '@parley/shared/domain/elicitations/status';
-import { bucketOfElicitationId, type Owner } from '@parley/shared/domain/ids';
+import { bucketOfElicitationId, isSameOwner, type Owner } from '@parley/shared/domain/ids';
 import { hasBrought } from '../flows/ending.ts';
 import type { Person } from '../identity/identity.ts';
 import { isOfApproval, isOnOurPage, type OwnPage, pathOf } from '../own-pages.ts';
@@ -83,7 +83,7 @@ export async function admit(
   if (parts.identity.type !== 'bound') {
     if (person === undefined)
       return { type: 'shown', view: isOver ? await endedView(parts, row) : signInView(parts, visit, own) };
-    if (!isSame(person, owner)) {
+    if (!isSameOwner(person, owner)) {
       parts.onEvent({ type: 'mismatch', elicitationId: id, tenant: owner.tenant });
       return { type: 'shown', view: mismatchView(visit.browser, own), mismatch: true };
     }
@@ -104,10 +104,6 @@ export async function spend(
   }
   await callLimits.call({ kind: 'user', ...owner }, true);
   await callLimits.answer(owner, row.id);
-}
-
-export function isSame(one: Owner, other: Owner): boolean {
-  return one.tenant === other.tenant && one.userId === other.userId;
 }
 
 /** The page of a question that has ended. It names what was connected only when `target` is given, to the owner. */

@@ -4,6 +4,7 @@ import { type Row, toWire } from '@parley/shared/domain/elicitations/row';
 import { isTerminal } from '@parley/shared/domain/elicitations/status';
 import { ParleyError } from '@parley/shared/domain/errors';
 import type { Owner } from '@parley/shared/domain/ids';
+import { isSameOwner } from '@parley/shared/domain/ids';
 import { parsed } from '@parley/shared/domain/parsed';
 import { type Caller, notFound } from '@parley/shared/elicitations/caller';
 import type { FlowRef } from '@parley/shared/ports/vault';
@@ -15,7 +16,6 @@ import type { Flow } from '../flows/flows.ts';
 import { BINDING_MS } from '../flows/sweep.ts';
 import { bindingUrlOf } from '../identity/bound.ts';
 import type { BoundIdentity } from '../identity/identity.ts';
-import { isSame } from './access.ts';
 import type { Parts } from './parts.ts';
 import { type PageReply, type ProgramAnswer, page } from './visit.ts';
 
@@ -79,7 +79,7 @@ export async function complete(
   const binding = entry === undefined ? undefined : parsed(Binding, entry.value);
   if (parts.identity.type !== 'bound' || binding === undefined) throw notFound();
   const { elicitationId, tenant } = binding;
-  if (!isSame(binding, user)) {
+  if (!isSameOwner(binding, user)) {
     parts.onEvent({ type: 'mismatch', elicitationId, tenant });
     throw notFound();
   }

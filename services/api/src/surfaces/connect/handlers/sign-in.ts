@@ -1,11 +1,11 @@
-import { bucketOfElicitationId } from '@parley/shared/domain/ids';
+import { bucketOfElicitationId, isSameOwner } from '@parley/shared/domain/ids';
 import { fingerprintOf } from '../flows/browser.ts';
 import { type Flow, signInName } from '../flows/flows.ts';
 import type { ProviderIdentity, SignedIn } from '../identity/identity.ts';
 import { ACCOUNTS_PAGE, connectPath, INBOX_PAGE, isOfApproval, type OwnPage, pathOf } from '../own-pages.ts';
 import { FORM_FIELDS } from '../pages/fields.ts';
 import type { ConnectView } from '../pages/view.ts';
-import { findOwner, isSame, mismatchView, signInView } from './access.ts';
+import { findOwner, mismatchView, signInView } from './access.ts';
 import { readForm } from './form.ts';
 import type { Parts } from './parts.ts';
 import { type PageReply, page, single, type Visit } from './visit.ts';
@@ -100,7 +100,8 @@ async function arrive(
   // What is asked for may be connected by now.
   if (kept !== undefined) await parts.signInAccounts?.signedIn(person, kept);
   const owner = await findOwner(parts, own);
-  if (owner === undefined || isSame(owner, person)) return { type: 'moved', path: pathOf(own), browserId };
+  if (owner === undefined || isSameOwner(owner, person))
+    return { type: 'moved', path: pathOf(own), browserId };
   parts.onEvent({ type: 'mismatch', elicitationId: idOf(own) ?? '', tenant: owner.tenant });
   return page((await counted(parts, visit)) ?? mismatchView({ id: browserId }, own), browserId);
 }

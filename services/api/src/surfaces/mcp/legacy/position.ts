@@ -1,4 +1,5 @@
 import { type FeedPosition, formatFeedPosition, parseFeedPosition } from '@parley/shared/domain/events';
+import { jsonIn } from '@parley/shared/domain/parsed';
 import { z } from 'zod';
 import { RequestId } from '../json-rpc.ts';
 
@@ -32,15 +33,7 @@ export function formatPosition(request: StreamRequest, after?: FeedPosition): st
 export function parsePosition(text: string): StreamPosition | undefined {
   const [place = '', encoded = '', more] = text.slice(0, LENGTH_MAX).split('/');
   const after = parseFeedPosition(place);
-  const request = StreamRequest.safeParse(parsedJson(Buffer.from(encoded, 'base64url').toString()));
+  const request = StreamRequest.safeParse(jsonIn(Buffer.from(encoded, 'base64url').toString()));
   if (!request.success || more !== undefined || (after === undefined && place !== START)) return undefined;
   return { request: request.data, ...(after !== undefined && { after }) };
-}
-
-function parsedJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -15,7 +15,7 @@ import { type DiscoveredResource, discoverResource, isFor, isSameIssuer } from '
 import { createServerFetch } from '../mcp-oauth/fetch.ts';
 import { faultOf, metadataFaultOf } from '../oauth2-errors.ts';
 import { createServerSource } from '../oauth2-server.ts';
-import { credentialOf } from '../oauth2-tokens.ts';
+import { credentialOf, JWT_BEARER } from '../oauth2-tokens.ts';
 import { readingProviders } from '../provider-reply.ts';
 import { isHeaderSafe } from '../secret-text.ts';
 import { type AssertionKey, signingWith } from './private-key-jwt.ts';
@@ -49,7 +49,6 @@ interface ClientCredentialsDeps {
   readonly now?: () => number;
 }
 
-const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 const TIMEOUT_MS = 10_000;
 const RESPONSE_BYTES_MAX = 256 * 1024;
 /** How long the same failure is told to all calls, so that calls of tools do not become as many failed logins. */

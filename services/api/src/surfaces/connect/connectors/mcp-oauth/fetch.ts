@@ -1,6 +1,7 @@
 import type { FetchLike } from '@modelcontextprotocol/client';
 import type { GuardedFetch } from '@parley/shared/ports/delivery/guarded-fetch';
 import type { BoundedFetch } from '../bounded-fetch.ts';
+import { WITHOUT_BODY } from '../bounded-fetch.ts';
 
 interface ServerFetchOptions {
   /** Origins that the deployer configured. */
@@ -10,8 +11,6 @@ interface ServerFetchOptions {
   /** Calls all others: a server chose these addresses (SSRF protection). */
   readonly guardedFetch: GuardedFetch;
 }
-
-const WITHOUT_BODY = new Set([204, 205, 304]);
 
 /** A fetch for addresses that an MCP server names. Follows no redirect: the 3xx is the response. */
 export function createServerFetch({ trusted, boundedFetch, guardedFetch }: ServerFetchOptions): BoundedFetch {

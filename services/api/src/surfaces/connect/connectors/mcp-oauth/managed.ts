@@ -5,7 +5,7 @@ import type { BoundedFetch } from '../bounded-fetch.ts';
 import { type CredentialFailure, credentialFailure, type Refreshed } from '../connector.ts';
 import { faultOf } from '../oauth2-errors.ts';
 import { createServerSource } from '../oauth2-server.ts';
-import { credentialOf } from '../oauth2-tokens.ts';
+import { credentialOf, JWT_BEARER } from '../oauth2-tokens.ts';
 import { createProofKey, provingWith } from '../proof-key.ts';
 import type { Discovered } from './discover.ts';
 import { challengedScopes, isBound, serverOf } from './grantor.ts';
@@ -24,8 +24,6 @@ interface ManagedRequest {
   readonly timeoutMs: number;
   readonly fetch: BoundedFetch;
 }
-
-const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 
 /**
  * Tokens that the company sign-in of a person obtains (MCP extension `io.modelcontextprotocol/enterprise-managed-authorization`): an

@@ -1,4 +1,0 @@
-/** The bytes that a value takes as JSON. */
-export function jsonBytes(value: unknown): number {
-  return Buffer.byteLength(JSON.stringify(value));
-}
