@@ -121,7 +121,7 @@ function rowsOf({ name, aims }: Kind, count: number, held: Awaited<ReturnType<ty
       ...figure(held.openMsEach, (ms) => `${ms.toFixed(2)} ms`, aims.openMs),
     },
     {
-      what: `${streams}: CPU of the pod meanwhile`,
+      what: `${streams}: CPU of the pod in the meantime`,
       ...figure(held.cpuShare, (share) => `${(share * 100).toFixed(1)} %`, CPU_SHARE),
     },
     {

@@ -262,8 +262,8 @@ describe('tokens as issuers write them', () => {
     onTestFinished(both.close);
     const verify = createTokenVerifier({ ...OF_ISSUER(), jwksUrl: both.url });
     expect(await verify?.(await rs256({}, { kid: undefined }))).toMatchObject({ userId: 'ada' });
-    const foreign = await rs256({}, { kid: undefined }, strangers.privateKey);
-    await expect(verify?.(foreign)).rejects.toMatchObject({ code: 'unauthenticated' });
+    const ofAnother = await rs256({}, { kid: undefined }, strangers.privateKey);
+    await expect(verify?.(ofAnother)).rejects.toMatchObject({ code: 'unauthenticated' });
   });
 });
 

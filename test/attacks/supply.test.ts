@@ -27,8 +27,8 @@ const lock = readLock('');
 const APART = ['bench/peers/', 'test/harness/stacks/'];
 const entries = Object.entries(lock.packages);
 const packages = entries.filter(([path]) => path.includes('node_modules/'));
-const foreign = foreignIn(lock);
-const inProduction = foreign.filter(([, { dev, devOptional }]) => dev !== true && devOptional !== true);
+const ofAnother = foreignIn(lock);
+const inProduction = ofAnother.filter(([, { dev, devOptional }]) => dev !== true && devOptional !== true);
 
 const nameOf = (path: string) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
 
@@ -85,7 +85,7 @@ describe('S24 supply chain', () => {
 
   it('only known packages run an install script', () => {
     const scripts = new Set(
-      foreign.filter(([, { hasInstallScript }]) => hasInstallScript === true).map(([path]) => nameOf(path)),
+      ofAnother.filter(([, { hasInstallScript }]) => hasInstallScript === true).map(([path]) => nameOf(path)),
     );
     expect([...scripts].filter((name) => !INSTALL_SCRIPTS.has(name))).toEqual([]);
   });

@@ -70,7 +70,7 @@ function suite(started: ClusterTopology): void {
       await waitUntil(() => signals.length === 1, { what: 'the subscription' });
       await seed.kill9();
       await waitUntil(() => signals.length > 1, { what: 'the subscription at another node' });
-      // A node that is busy may be left for a further one, with a resync in place of what was published meanwhile.
+      // A node that is busy may be left for a further one, with a resync in place of what was published in the meantime.
       const arrives = async () => {
         await backend.wakes.publish(topic, wake);
         return signals.includes('event');

@@ -114,7 +114,7 @@ it('F20 pods are killed and replaced during settles: readers miss no event and r
     faults: Array.from({ length: kills }, () => async () => {
       pods.shift()?.kill('SIGKILL');
       await startPods(PODS);
-      // The dead pod's place is taken by the new one; requests still came to it meanwhile.
+      // The dead pod's place is taken by the new one; requests still came to it in the meantime.
       urls.splice(0, urls.length, ...pods.map(({ url }) => url));
     }),
   });

@@ -23,7 +23,7 @@ it('lists what differs from the files that passed last, and everything once a ju
   const first = look();
   expect(first.paths).toBeUndefined();
   // A file that changes while the check runs has not passed.
-  write('a.ts', 'changed meanwhile');
+  write('a.ts', 'changed in the meantime');
   first.passed();
   expect(look().paths).toEqual(['a.ts']);
   look().passed();

@@ -40,3 +40,8 @@ export function faultOfUserId(text: string): string | undefined {
   if (ANY_CONTROL.test(text)) return 'must not contain control characters';
   return undefined;
 }
+
+/** A time as callers read it (ISO 8601). */
+export function isoOf(milliseconds: number): string {
+  return new Date(milliseconds).toISOString();
+}

@@ -80,7 +80,7 @@ export function bombAttacks(world: () => World): void {
       id = (await world().ask(person, { requestedSchema: FORMATS })).elicitationId;
     });
 
-    /** Sends, and asks the same pod meanwhile whether it is alive. */
+    /** Sends, and asks the same pod in the meantime whether it is alive. */
     const whileAlive = async (request: Request): Promise<Reply> => {
       const [reply, alive] = await Promise.all([world().call(request), world().call({ path: '/healthz' })]);
       expect(alive.status).toBe(200);

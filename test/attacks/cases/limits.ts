@@ -127,10 +127,10 @@ export function limitAttacks(world: () => World): void {
       const { elicitationId } = await world().ask(owner);
       const answer = { method: 'POST', path: `/v1/elicitations/${elicitationId}/response` };
       const budget = { budget: SMALL.elicitationAnswers, code: 'rate_limited' } as const;
-      const foreign = await flood(budget, (_index, pod) =>
+      const ofAnother = await flood(budget, (_index, pod) =>
         send(pod, { ...answer, token: stranger.token, body: { action: 'decline' } }),
       );
-      expect(new Set(foreign.map(({ status }) => status))).toEqual(new Set([404]));
+      expect(new Set(ofAnother.map(({ status }) => status))).toEqual(new Set([404]));
       const own = await flood(budget, (_index, pod) =>
         send(pod, { ...answer, token: owner.token, body: WRONG }),
       );

@@ -59,7 +59,7 @@ await describeInChromium('the card of a call, in a host of another origin,', (ch
     await rm(folder, { recursive: true, force: true });
   });
 
-  /** A call of the agent whose card a host shows. Nothing may be refused by a policy meanwhile. */
+  /** A call of the agent whose card a host shows. Nothing may be refused by a policy in the meantime. */
   async function withCall(
     message: string,
     more: Partial<OpenedHost>,
@@ -222,14 +222,14 @@ await describeInChromium('the card of a call, in a host of another origin,', (ch
         const look = await host.card.locator('html').evaluate((root) => ({
           lang: root.getAttribute('lang'),
           scheme: getComputedStyle(root).colorScheme,
-          foreign: getComputedStyle(root).getPropertyValue('--of-another'),
+          ofAnother: getComputedStyle(root).getPropertyValue('--of-another'),
           isWide: root.scrollWidth > root.clientWidth,
           isCut: root.scrollHeight > innerHeight + 1,
         }));
         await expect
           .poll(() => host.card.locator('html').evaluate((root) => root.scrollHeight > innerHeight + 1))
           .toBe(false);
-        expect(look).toMatchObject({ lang: locale, scheme: theme, foreign: '', isWide: false });
+        expect(look).toMatchObject({ lang: locale, scheme: theme, ofAnother: '', isWide: false });
         expect(await axe(host.frame())).toEqual([]);
         expect(await host.frame().evaluate(overflow)).toEqual([]);
       },

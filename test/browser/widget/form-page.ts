@@ -120,7 +120,7 @@ export function createForm(page: Page, host: ElementHandle<FormHost>) {
         const root = element.shadowRoot ?? element;
         const { scrollWidth, clientWidth } = document.documentElement;
         return {
-          foreign: root.querySelectorAll('a, img, script, b, iframe').length,
+          ofAnother: root.querySelectorAll('a, img, script, b, iframe').length,
           spare: clientWidth - scrollWidth,
           text: root.querySelector('legend, label')?.textContent ?? '',
           outside: [...root.querySelectorAll('*')].filter((part) => {

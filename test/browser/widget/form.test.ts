@@ -280,7 +280,7 @@ await describeInChromium('the form of a question', (chromium) => {
           document.documentElement.dir = value;
         }, dir);
         const seen = await look();
-        expect(seen).toMatchObject({ foreign: 0, spare: 0, outside: 0 });
+        expect(seen).toMatchObject({ ofAnother: 0, spare: 0, outside: 0 });
         expect(seen.text).toContain('[U+202E]');
         expect(seen.text).toContain('x'.repeat(9_000));
       }

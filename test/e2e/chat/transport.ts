@@ -160,8 +160,8 @@ export async function streams(the: () => ChatSite): Promise<void> {
   );
 
   describe('a message of our client', () => {
-    /** Creates a chat whose first message reaches the server but whose reply is lost; `meanwhile` runs before the retry. */
-    async function chatThatLosesAReply(meanwhile: (authorization: string) => Promise<void>) {
+    /** Creates a chat whose first message reaches the server but whose reply is lost; `inBetween` runs before the retry. */
+    async function chatThatLosesAReply(inBetween: (authorization: string) => Promise<void>) {
       const { authorization } = await person();
       const { url } = chats.balancer;
       let posts = 0;
@@ -171,7 +171,7 @@ export async function streams(the: () => ChatSite): Promise<void> {
         posts += 1;
         if (posts > 1) return response;
         await response.body?.cancel();
-        await meanwhile(authorization);
+        await inBetween(authorization);
         throw new TypeError('The reply was lost.');
       };
       const token = authorization.slice('Bearer '.length);
@@ -187,8 +187,8 @@ export async function streams(the: () => ChatSite): Promise<void> {
       ['has ended', (authorization: string) => chats.untilOver(authorization, 'c1')],
     ])(
       'leads to one turn with a complete reply when its reply was lost while the turn %s',
-      async (_when, meanwhile) => {
-        const { chat, text, authorization, posts } = await chatThatLosesAReply(meanwhile);
+      async (_when, inBetween) => {
+        const { chat, text, authorization, posts } = await chatThatLosesAReply(inBetween);
         await chat.sendMessage({ text });
         await chat.untilSettled();
         expect([chat.status, chat.reply, chat.errors]).toEqual(['ready', wholeReplyTo(text), []]);

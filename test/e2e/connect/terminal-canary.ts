@@ -161,7 +161,7 @@ function argumentsOfAll(): string[] {
       try {
         return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
       } catch {
-        // It has ended meanwhile.
+        // It has ended in the meantime.
         return '';
       }
     });

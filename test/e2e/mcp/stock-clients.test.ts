@@ -214,7 +214,7 @@ describe('two Parleys whose agents delegate to each other through A2A', () => {
     ? Array.from({ length: CALLS }, (_, at) => (at % 4 === 0 ? DEEP : FAR))
     : [DEEP, FAR];
 
-  it('ask in the chat of the first what the last of up to three agents asks; pods die meanwhile; each answer and effect counts once', async () => {
+  it('ask in the chat of the first what the last of up to three agents asks; pods die in the meantime; each answer and effect counts once', async () => {
     const peer = await pods.openPeer();
     const kinds = [...KINDS];
     while (kinds.length > 0) {

@@ -27,13 +27,13 @@ export function installations(the: () => SlackDeployment): void {
       expect((await send({})).status).toBe(401);
       expect((await inSlack('U1', 'T9').say('anything')).status).toBe(403);
       // A person of another workspace in a shared channel is nobody here.
-      const foreign = await inSlack('U1', 'T9', 'T1').say('anything', { channel: 'C1' });
-      expect(foreign.status).toBe(200);
+      const ofAnother = await inSlack('U1', 'T9', 'T1').say('anything', { channel: 'C1' });
+      expect(ofAnother.status).toBe(200);
       const { thread } = await inSlack('U77').say('anything', { channel: 'C1' });
       await waitUntil(() => slack.ephemerals.some(({ user }) => user === 'U77'), { what: 'the link' });
-      expect(slack.messages.some((one) => one.thread_ts === foreign.thread || one.thread_ts === thread)).toBe(
-        false,
-      );
+      expect(
+        slack.messages.some((one) => one.thread_ts === ofAnother.thread || one.thread_ts === thread),
+      ).toBe(false);
       expect(slack.ephemerals.some(({ user }) => user === 'U1')).toBe(false);
     });
 

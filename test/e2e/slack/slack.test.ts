@@ -255,7 +255,7 @@ describe('the app in Slack, over three pods', () => {
       action: 'accept',
       content: { answer: 's' },
     });
-    // The turn continues meanwhile.
+    // The turn continues in the meantime.
     await waitUntil(() => world.model.requests.length > before, { what: 'the next step of the turn' });
     await new Promise((resolve) => setTimeout(resolve, SIZE.full ? 60_000 : 500));
     slack.setDown(false);

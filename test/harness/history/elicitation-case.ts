@@ -44,7 +44,7 @@ export type Claim = Outcome & {
   readonly role: 'settles' | 'consents' | 'either' | 'void';
   readonly verdict: Verdict;
   /** Sent by a caller who may not settle it. */
-  readonly foreign: boolean;
+  readonly ofAnother: boolean;
   readonly event: CommandEvent;
   readonly recorded: View | undefined;
 };
@@ -126,7 +126,7 @@ function claimOf(event: CommandEvent, kind: Kind | undefined, owner: Owner | und
   const common = {
     event,
     verdict: verdictOf(event.httpStatus),
-    foreign: owner !== undefined && isForeign(event, owner),
+    ofAnother: owner !== undefined && isForeign(event, owner),
     recorded: recordedView(event, kind),
   };
   if (event.type === 'withdraw')

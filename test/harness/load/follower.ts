@@ -30,7 +30,7 @@ async function run(options: FollowOptions, stopped: AbortSignal): Promise<void> 
   let lastEventId: string | undefined;
   while (!stopped.aborted) {
     lastEventId = await connectOnce(options, lastEventId, stopped);
-    // So long that events come meanwhile, and that an outage is not a flood of attempts.
+    // So long that events come in the meantime, and that an outage is not a flood of attempts.
     if (!stopped.aborted) await sleep(100 + Math.random() * 200);
   }
 }

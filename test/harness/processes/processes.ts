@@ -3,7 +3,7 @@ import { type ManagedProcess, type ProcessOptions, startProcess } from './start-
 
 export { type ManagedProcess, type ProcessOptions, startProcess } from './start-process.ts';
 
-/** What a pod or worker may be given besides its environment. */
+/** What a pod or worker may be given in addition to its environment. */
 export type StartOptions = Partial<
   Pick<ProcessOptions, 'name' | 'nodeArgs' | 'wrap' | 'readyTimeoutMs' | 'runs'>
 > & {

@@ -42,7 +42,7 @@ export interface Aim {
   readonly settled: () => Promise<void>;
 }
 
-// Another label may have killed the pod meanwhile; then this label is tried with another conversation.
+// Another label may have killed the pod in the meantime; then this label is tried with another conversation.
 const PATIENCE_MS = 10_000;
 
 export interface Aims {

@@ -98,7 +98,7 @@ export async function startSlack(app: SlackApp): Promise<SlackStandIn> {
     const given = parse(body, request.headers['content-type']);
     state.calls.set(method, (state.calls.get(method) ?? 0) + 1);
     await slack.onCall?.(method, request.socket.remotePort ?? 0, given);
-    // A call whose connection has ended meanwhile did not arrive.
+    // A call whose connection has ended in the meantime did not arrive.
     if (isDown || request.socket.destroyed) {
       request.socket.destroy();
       return;

@@ -184,7 +184,7 @@ describe('a turn', () => {
     expect(editor.text(sessionId).match(/Heard: paid/g)).toHaveLength(2);
   });
 
-  it('goes on after the answer when its pod has detached it meanwhile', async () => {
+  it('goes on after the answer when its pod has detached it in the meantime', async () => {
     const hasty = await openAcpSite({ holdMs: 20 });
     onTestFinished(() => hasty.stop());
     const { answer, answers, asked } = byHand();

@@ -291,8 +291,8 @@ describe.each(CLIENTS)('the stock client $version', (client) => {
       expect(lost.code).toBe('invalid_request');
     }
     const stranger = talking(client);
-    const foreign = await stranger.run({ resume: [{ interruptId: id, status: 'cancelled' }] });
-    expect(foreign.code).toBe('not_found');
+    const ofAnother = await stranger.run({ resume: [{ interruptId: id, status: 'cancelled' }] });
+    expect(ofAnother.code).toBe('not_found');
     expect((await openQuestion(engine, person)).status).toBe('pending');
   });
 

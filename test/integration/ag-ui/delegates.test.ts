@@ -228,7 +228,7 @@ describe('a stock AG-UI server as a delegate', () => {
     const { length } = inputs;
     const working = await pod.handOver('wait', { delivery: 'hold' });
     await waitUntil(() => inputs.length > length, { what: 'the run' });
-    // What it has said so far is shown meanwhile, in whole words.
+    // What it has said so far is shown in the meantime, in whole words.
     await waitUntil(
       async () => {
         const events = await readEvents(pod.backend, working.run);

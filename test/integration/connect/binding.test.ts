@@ -184,7 +184,7 @@ describe('where the deployer binds the browser to a user', () => {
     expect(await here.held()).toBeUndefined();
   });
 
-  test('the credential is dropped when the question was declined meanwhile, and kept when it was withdrawn', async () => {
+  test('the credential is dropped when the question was declined in the meantime, and kept when it was withdrawn', async () => {
     const here = await world();
     const [declined, withdrawn] = [await bound(here), await bound(here)];
     const caller = { kind: 'user', ...ADA } as const;

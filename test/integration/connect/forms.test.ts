@@ -281,7 +281,7 @@ test('a GET of any page writes nothing [SEC-12]', async () => {
   expect(await writesDuring(looks)).toEqual([]);
 });
 
-/** The kinds of commands that wrote to Redis meanwhile, those of scripts included. */
+/** The kinds of commands that wrote to Redis in the meantime, those of scripts included. */
 async function writesDuring(run: () => Promise<unknown>): Promise<string[]> {
   await redisCommand(redis().port, 'CONFIG', 'RESETSTAT');
   await run();

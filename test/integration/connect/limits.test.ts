@@ -75,9 +75,9 @@ describe('a person with many failed attempts', () => {
   test('is not affected by requests that other sites cause: with unknown states, or states of another browser', async () => {
     const here = await world({ deps: { failuresMax: 2 } });
     const stranger = createTestBrowser(here);
-    const foreign = await refusals(here, stranger, 2);
+    const ofAnother = await refusals(here, stranger, 2);
     const browser = createTestBrowser(here);
-    for (const way of [...foreign, ...Array(6).fill('/auth/signed-in?state=AAAA'), '/auth/signed-in'])
+    for (const way of [...ofAnother, ...Array(6).fill('/auth/signed-in?state=AAAA'), '/auth/signed-in'])
       expect((await browser.open(way)).heading).toBe(SAYS.failed('sign-in'));
     const { path } = await here.ask();
     expect((await browser.enter(path, 'ada')).forms.has('start')).toBe(true);

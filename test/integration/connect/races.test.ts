@@ -8,16 +8,16 @@ const { world } = connectSuite();
 
 const SERVICE = { kind: 'service', tenant: ADA.tenant } as const;
 
-/** A provider that takes its time: `meanwhile` happens after it gave a credential, before that reaches the pages. */
+/** A provider that takes its time: `inBetween` happens after it gave a credential, before that reaches the pages. */
 function slow() {
-  const late: { meanwhile?: (() => Promise<unknown>) | undefined } = {};
+  const late: { inBetween?: (() => Promise<unknown>) | undefined } = {};
   const wrap = (connector: Connector): Connector => ({
     ...connector,
     async finish(input, keep) {
       const result = await connector.finish(input, keep);
-      const { meanwhile } = late;
-      late.meanwhile = undefined;
-      await meanwhile?.();
+      const { inBetween } = late;
+      late.inBetween = undefined;
+      await inBetween?.();
       return result;
     },
   });
@@ -42,7 +42,7 @@ describe('a tab that is overtaken while its provider is slow', () => {
   test('keeps the credential of the faster one, and revokes nothing at the provider', async () => {
     const { here, late, browser, first, second } = await twoTabs();
     let before: Awaited<ReturnType<typeof here.held>>;
-    late.meanwhile = async () => {
+    late.inBetween = async () => {
       expect((await browser.open(second)).heading).toBe(SAYS.connected());
       before = await here.held();
     };
@@ -58,7 +58,7 @@ describe('a tab that is overtaken while its provider is slow', () => {
   test('does the same when the question was withdrawn before either was done', async () => {
     const { here, late, browser, id, first, second } = await twoTabs();
     let version: number | undefined;
-    late.meanwhile = async () => {
+    late.inBetween = async () => {
       await here.engine.withdraw({ caller: SERVICE, id, reason: 'run_stopped' });
       await browser.open(second);
       version = (await here.held())?.version;
@@ -82,7 +82,7 @@ describe('a question that a service ends by itself while the person is at the pr
 
   test('at the last moment has its credential revoked', async () => {
     const { here, late, browser, id, first } = await twoTabs();
-    late.meanwhile = () => here.engine.complete({ caller: SERVICE, id, surface: 'api' });
+    late.inBetween = () => here.engine.complete({ caller: SERVICE, id, surface: 'api' });
     expect((await browser.open(first)).heading).toBe(SAYS.settled);
     expect(await here.held()).toBeUndefined();
     expect(here.tracker.revocations()).toBe(1);
@@ -95,7 +95,7 @@ describe('a question that a service ends by itself while the person is at the pr
       { ...ADA, toolId: 'issues', connectorId: 'tracker' },
       { kind: 'oauth2', accessToken: 'held', tokenType: 'Bearer' },
     );
-    late.meanwhile = () => here.engine.complete({ caller: SERVICE, id, surface: 'api' });
+    late.inBetween = () => here.engine.complete({ caller: SERVICE, id, surface: 'api' });
     expect((await browser.open(first)).heading).toBe(SAYS.connected());
     expect((await browser.open(path)).heading).toBe(SAYS.connected());
     expect((await here.held())?.credential.reveal()).toMatchObject({ accessToken: 'held' });

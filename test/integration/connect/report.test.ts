@@ -107,10 +107,10 @@ describe('a service that reports by webhook', () => {
       { flowId: id, tenant: 'evil' },
       { flowId: `${id}x`, tenant: ADA.tenant },
     ]) {
-      const foreign = await connector.begin(context);
-      if (foreign.type !== 'redirect') throw new Error(foreign.type);
+      const ofAnother = await connector.begin(context);
+      if (ofAnother.type !== 'redirect') throw new Error(ofAnother.type);
       await browser.submit(consent, 'start');
-      await connectAt(started, { link: foreign.url } as Shown);
+      await connectAt(started, { link: ofAnother.url } as Shown);
       expect(await deliver(started)).toBe(204);
       expect(await here.status(id)).toBe('opened');
       expect(await connections(started)).toBeUndefined();

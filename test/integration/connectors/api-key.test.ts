@@ -111,7 +111,7 @@ describe('an API key', () => {
     });
     expect(await connector.refresh(credential)).toMatchObject({ code: 'invalid_grant' });
     expect(await connector.revoke(credential)).toBe('unsupported');
-    const foreign = { kind: 'nango', connectionId: 'c', providerConfigKey: 'p' } as const;
-    expect(await connector.headersFor(foreign)).toMatchObject({ code: 'invalid_grant' });
+    const ofAnother = { kind: 'nango', connectionId: 'c', providerConfigKey: 'p' } as const;
+    expect(await connector.headersFor(ofAnother)).toMatchObject({ code: 'invalid_grant' });
   });
 });

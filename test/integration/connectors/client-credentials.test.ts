@@ -111,12 +111,12 @@ describe('the client of a project', () => {
     expect(await verified(server.serverUrl)).toEqual({ subject: 'robot', scopes: ['issues:read'] });
     expect(await verified('http://127.0.0.1:9/other')).toBeUndefined();
     expect(credential).not.toHaveProperty('refreshToken');
-    const foreign = [
+    const ofAnother = [
       { clientId: 'other' },
       { issuer: 'http://127.0.0.1:9' },
       { serverUrl: 'http://127.0.0.1:9/mcp' },
     ];
-    for (const other of foreign)
+    for (const other of ofAnother)
       expect((await connectorTo(server, other).headersFor(credential)).type).toBe('failed');
   });
 

@@ -190,10 +190,10 @@ describe('a connector that discovers the authorization server of an MCP server',
 
   test('is no connector for credentials that a configured one obtained', async () => {
     const connector = discovering({ serverUrl: 'http://127.0.0.1:9/mcp' });
-    const foreign = { kind: 'oauth2', accessToken: 'a', tokenType: 'Bearer', refreshToken: 'r' } as const;
-    expect(await connector.headersFor(foreign)).toMatchObject({ code: 'invalid_grant' });
-    expect(await connector.refresh(foreign)).toMatchObject({ code: 'invalid_grant' });
-    expect(await connector.revoke(foreign)).toBe('unsupported');
+    const ofAnother = { kind: 'oauth2', accessToken: 'a', tokenType: 'Bearer', refreshToken: 'r' } as const;
+    expect(await connector.headersFor(ofAnother)).toMatchObject({ code: 'invalid_grant' });
+    expect(await connector.refresh(ofAnother)).toMatchObject({ code: 'invalid_grant' });
+    expect(await connector.revoke(ofAnother)).toBe('unsupported');
     expect(await connector.begin(CONTEXT)).toMatchObject({ type: 'failed' });
   });
 

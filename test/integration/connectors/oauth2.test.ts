@@ -154,10 +154,10 @@ describe('a stored credential', () => {
     const more = { sendsIssuer: true, clientId: 'parley', resource: RESOURCE };
     const grantor = { ...endpointsOf(server), ...more };
     const discovered = { ...bare, refreshToken: 'r', grantor };
-    for (const foreign of [{ kind: 'api_key', value: 'k' } as const, discovered]) {
-      expect(await connector.refresh(foreign)).toMatchObject({ code: 'invalid_grant' });
-      expect(await connector.headersFor(foreign)).toMatchObject({ code: 'invalid_grant' });
-      expect(await connector.revoke(foreign)).toBe('unsupported');
+    for (const ofAnother of [{ kind: 'api_key', value: 'k' } as const, discovered]) {
+      expect(await connector.refresh(ofAnother)).toMatchObject({ code: 'invalid_grant' });
+      expect(await connector.headersFor(ofAnother)).toMatchObject({ code: 'invalid_grant' });
+      expect(await connector.revoke(ofAnother)).toBe('unsupported');
     }
     expect(server.tokenCalls('refresh_token')).toBe(0);
   });

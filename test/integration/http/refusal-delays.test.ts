@@ -84,7 +84,7 @@ describe('refusals of one caller', () => {
 
 describe('a request that is refused', () => {
   it('waits for its reply only where a budget refused it, and until the pod drains', async () => {
-    // The ten seconds do not pass meanwhile.
+    // The ten seconds do not pass in the meantime.
     vi.useFakeTimers({ toFake: ['performance'] });
     const drain = createDrain();
     const call = (code: 'rate_limited' | 'not_found', path: string) =>

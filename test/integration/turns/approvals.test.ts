@@ -440,7 +440,7 @@ describe('a remembered approval', () => {
     const { calls = [] } = (await person.record(again)) ?? {};
     expect(calls[0]?.approval).toEqual({ id, outcome: 'remembered' });
 
-    const foreign: readonly [what: string, conversation: ConversationRef, tool: Tool][] = [
+    const ofAnother: readonly [what: string, conversation: ConversationRef, tool: Tool][] = [
       ['another conversation', { ...owner, conversationId: 'other' }, cancelTool(sent)],
       ['another user', { ...owner, userId: 'grace@example.com' }, cancelTool(sent)],
       ['another tenant', { ...talk(), userId: owner.userId }, cancelTool(sent)],
@@ -448,7 +448,7 @@ describe('a remembered approval', () => {
       ['the tool of another server', owner, cancelTool(sent, ALWAYS, 'elsewhere')],
       ['another tool of the server', owner, cancelTool(sent, ALWAYS, 'bookings', 'refund')],
     ];
-    for (const [what, conversation, tool] of foreign) {
+    for (const [what, conversation, tool] of ofAnother) {
       const run = await say('B-3', tool, conversation);
       const [asked] = await needed(1, conversation);
       expect(sent, what).toHaveLength(2);

@@ -108,7 +108,7 @@ const onlyOffering = ({ offer, withdraw }: RunQueue): RunQueue => ({
   consume: () => ({ pause: () => undefined, resume: () => undefined, close: async () => undefined }),
 });
 
-/** A turn of the boss, who delegates by the user's text, and another pod besides its own. */
+/** A turn of the boss, who delegates by the user's text, and another pod in addition to its own. */
 async function beginAt(
   place: Place,
   text: string,

@@ -194,7 +194,7 @@ await describeOnRedis('turns that are detached', (pods) => {
     expect(await ended(run)).toBe('finished');
   });
 
-  it('the caller of a detached delegate uses no working time meanwhile', async () => {
+  it('the caller of a detached delegate uses no working time in the meantime', async () => {
     const waitedMs = 1_000;
     const { pod, saying, isDetached, open: listed, answer, ended, record } = open({ delegates: 'any-pod' });
     const since = performance.now();

@@ -277,7 +277,7 @@ describe('a server that wants more scopes than the account has', () => {
     return pod;
   }
 
-  it('has the person asked for them, keeps the account meanwhile, and is called once with the wider one', async () => {
+  it('has the person asked for them, keeps the account in the meantime, and is called once with the wider one', async () => {
     const pod = await openWith('issues:read');
     const { run, id, definition } = await pod.beginAsked();
     expect(definition.context).toMatchObject({ trigger: 'credential_required', requiredScope: BOTH });

@@ -133,9 +133,9 @@ describe('POST /v1/webhooks/dead-letters/:deliveryId/redrive', () => {
     const deliveryId = await newLetter();
     const user = await userToken({ secret: JWT_SECRET, userId: 'ada', tenant: 'acme' });
     expectProblem(await redrive(deliveryId, user), 403, 'forbidden');
-    const [foreign, missing] = [await redrive(deliveryId, KEYS.globex), await redrive(`${deliveryId}x`)];
-    expectProblem(foreign, 404, 'not_found');
-    expect(foreign.text).toBe(missing.text);
+    const [ofAnother, missing] = [await redrive(deliveryId, KEYS.globex), await redrive(`${deliveryId}x`)];
+    expectProblem(ofAnother, 404, 'not_found');
+    expect(ofAnother.text).toBe(missing.text);
     expect(outbox).toEqual([]);
     expect((await list()).json).toMatchObject({ deadLetters: [{ deliveryId }] });
   });

@@ -6,7 +6,7 @@ import { dispatchOn } from '../../harness/engines/engines.ts';
 import { SETTINGS, single, startTestPod, startTestWorker } from '../../harness/worker/setup.ts';
 
 // A worker that writes to standard output which job it has taken, and continues a moment later: long enough to be killed
-// or frozen meanwhile. With TEST_HOLD_AT=arm it pauses after it has expired what is due, before it arms the next deadline.
+// or frozen in the meantime. With TEST_HOLD_AT=arm it pauses after it has expired what is due, before it arms the next deadline.
 const { REDIS_URL = '', TEST_LOCK_MS = '', TEST_HOLD_MS = '', TEST_HOLD_AT = 'take' } = process.env;
 const location = single(REDIS_URL);
 const say = (line: object) => process.stdout.write(`${JSON.stringify(line)}\n`);

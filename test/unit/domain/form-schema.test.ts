@@ -181,9 +181,9 @@ describe('properties', () => {
   });
 
   test('one unknown keyword anywhere is refused and named', () => {
-    const foreign = fc.constantFrom('pattern', '$ref', 'not', 'allOf', 'nullable', '__proto__', 'toString');
+    const ofAnother = fc.constantFrom('pattern', '$ref', 'not', 'allOf', 'nullable', '__proto__', 'toString');
     fc.assert(
-      fc.property(formSchema, foreign, fc.nat(), (schema, keyword, at) => {
+      fc.property(formSchema, ofAnother, fc.nat(), (schema, keyword, at) => {
         const names = Object.keys(schema.properties);
         const name = names[at % (names.length + 1)];
         const spoilt = JSON.parse(JSON.stringify(schema)) as FormSchema;

@@ -99,7 +99,7 @@ describe('a revocation', () => {
     expect(await grants.find(decided(now).row.definition)).toBeUndefined();
   });
 
-  it('of a grant that another decision takes over meanwhile ends that one, too', async () => {
+  it('of a grant that another decision takes over in the meantime ends that one, too', async () => {
     const records = recordsOf();
     const grants = createGrants(
       {

@@ -40,7 +40,7 @@ async function busyTimers() {
 const numbered = (count: number) => Array.from({ length: count }, (_, index) => `el_${index}`);
 
 describe('the timers of a process', () => {
-  it('hand out together what comes due while two calls are under way, a hundred at a time', async () => {
+  it('give out together what comes due while two calls are under way, a hundred at a time', async () => {
     const { calls, called, scheduleAll, fired } = await busyTimers();
     const more = numbered(250);
     scheduleAll(more);
@@ -57,7 +57,7 @@ describe('the timers of a process', () => {
     expect(calls.slice(2).map(({ ids }) => ids)).toEqual(parts);
   });
 
-  it('fire again for what was too early, and not for what was cancelled meanwhile', async () => {
+  it('fire again for what was too early, and not for what was cancelled in the meantime', async () => {
     const { timers, calls, called, fired } = openTimers();
     timers.schedule('el_early', 0);
     timers.schedule('el_kept', 60_000);
@@ -75,7 +75,7 @@ describe('the timers of a process', () => {
     timers.close();
   });
 
-  it('do not hand out what was cancelled while it waited for its call', async () => {
+  it('do not give out what was cancelled while it waited for its call', async () => {
     const { timers, calls, called, scheduleAll, fired } = await busyTimers();
     scheduleAll(['el_settled', 'el_due']);
     await fired();
@@ -97,7 +97,7 @@ describe('the timers of a process', () => {
     calls[1]?.end();
   });
 
-  it('hand out nothing more once they are closed', async () => {
+  it('give out nothing more once they are closed', async () => {
     const { timers, calls, scheduleAll, fired } = await busyTimers();
     scheduleAll(numbered(3));
     await fired();

@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 
-it('work is ended after its time, also where its garbage was collected meanwhile', async () => {
+it('work is ended after its time, also where its garbage was collected in the meantime', async () => {
   const { signal } = new AbortController();
   const collecting = setInterval(collect, 30);
   const ended = await withTimeLimit(200, signal, async (limited) => {

@@ -238,7 +238,7 @@ describe('export to a collector', () => {
     expect(byPath.get('/v1/metrics')?.body.toString('latin1')).toContain('elicitation_requests');
   });
 
-  it('can still be scraped meanwhile', async () => {
+  it('can still be scraped in the meantime', async () => {
     const collector = await startCollector();
     const telemetry = await start(METRICS, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
     createMetrics(telemetry.meter).sseResumes.add(2);

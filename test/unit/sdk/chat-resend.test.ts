@@ -43,7 +43,7 @@ describe('a message of unknown outcome', () => {
     ],
     ['another message takes its place', ({ chat }) => chat.sendMessage({ text: 'hello' })],
     [
-      'its turn was stopped meanwhile',
+      'its turn was stopped in the meantime',
       async ({ chat, transport }) => {
         server.will(reply({ stopped: true }));
         await transport.stopTurn('c1');

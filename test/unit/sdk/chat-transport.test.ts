@@ -159,7 +159,7 @@ describe('a message', () => {
     expect(turns.begun).toBe(1);
   });
 
-  it('is sent unchanged, even if its chat changes meanwhile, and the next has a new key', async () => {
+  it('is sent unchanged, even if its chat changes in the meantime, and the next has a new key', async () => {
     const turns = keep();
     const changed: UIMessage = structuredClone(said);
     const changeIt: Move = (res, call) => {

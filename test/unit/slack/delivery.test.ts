@@ -355,14 +355,14 @@ it('posts once where the clock of another pod is ahead, and keeps no intent of w
   const { stream, deps, backend, slack, write } = await turnInSlack();
   await write(STEP, delta('Hello'), FINISHED);
   const other = slackKind({ ...deps, pod: 'pod-2', now: () => Date.now() + 60_000 });
-  let meanwhile: OutboxResult | undefined;
+  let inBetween: OutboxResult | undefined;
   slack.onCall = async (method) => {
-    if (method !== 'chat.postMessage' || meanwhile !== undefined) return;
-    meanwhile = 'done';
-    meanwhile = await other.handle(turnTask(stream), 1);
+    if (method !== 'chat.postMessage' || inBetween !== undefined) return;
+    inBetween = 'done';
+    inBetween = await other.handle(turnTask(stream), 1);
   };
   expect(await slackKind(deps).handle(turnTask(stream), 1)).toBe('done');
-  expect(meanwhile).toEqual({ deferInMs: 1_000 });
+  expect(inBetween).toEqual({ deferInMs: 1_000 });
   expect(await other.handle(turnTask(stream), 1)).toBe('done');
   expect(slack.messages).toHaveLength(1);
   expect(await backend.ownerRecords.slack.list(stream, 'slack-intent/')).toEqual([]);

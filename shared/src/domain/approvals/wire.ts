@@ -1,4 +1,4 @@
-import { isoOf } from '../elicitations/row.ts';
+import { isoOf } from '../text.ts';
 import type { Approval } from './approval.ts';
 import type { ApprovalRow } from './types.ts';
 

@@ -1,6 +1,7 @@
 import type { FormSchema } from '../forms/schema.ts';
 import type { StreamRef } from '../ids.ts';
 import type { NotifyRules } from '../notify.ts';
+import { isoOf } from '../text.ts';
 import type { Context, Elicitation, OnUnavailable } from './elicitation.ts';
 import type { Settlement } from './settlement.ts';
 import type { Completion, Mode, Status } from './status.ts';
@@ -97,9 +98,4 @@ function shownOf(definition: Definition) {
     ...(sensitive !== undefined && { sensitive }),
     context: asked.context,
   };
-}
-
-/** A time as callers read it (ISO 8601). */
-export function isoOf(milliseconds: number): string {
-  return new Date(milliseconds).toISOString();
 }

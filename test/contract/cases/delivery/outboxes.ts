@@ -334,7 +334,7 @@ export function outboxContract(contract: Contract): void {
       expect(await takenOf(one, 0)).toBeUndefined();
     });
 
-    it('says whether what is done was noted meanwhile', async () => {
+    it('says whether what is done was noted in the meantime', async () => {
       const { outbox } = contract.pods.backend;
       const one = task();
       await outbox.add(one);
@@ -450,7 +450,7 @@ export function outboxContract(contract: Contract): void {
       expect(await takenOf(one, 0)).toBeUndefined();
     });
 
-    it('hands out no more tasks of each kind than there are free places', async () => {
+    it('gives out no more tasks of each kind than there are free places', async () => {
       const { outbox } = contract.pods.backend;
       const one = task();
       const { bucket } = one;

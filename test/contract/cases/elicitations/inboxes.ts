@@ -113,7 +113,7 @@ export function inboxContract(contract: Contract): void {
       const [part] = [await next()];
       expect(pages).toBe(1);
       expect(part).toMatchObject({ type: 'snapshot', part: 0, more: true });
-      // Meanwhile one that the reader has ends, one that it has not ends, and one is new.
+      // In the meantime one that the reader has ends, one that it has not ends, and one is new.
       await answerQuestion(engine, owner, asked[6] ?? '', 'decline');
       await answerQuestion(engine, owner, asked[0] ?? '', 'decline');
       const { row: late } = await ask();

@@ -84,7 +84,7 @@ export function knownRowsContract(contract: Contract): void {
       expect(reads).toEqual([row.id, row.id]);
     });
 
-    it('is not moved where it was created again meanwhile under the same id and with the same revision', async () => {
+    it('is not moved where it was created again in the meantime under the same id and with the same revision', async () => {
       const { first, pods } = contract;
       const { row, now } = await askSomebody(first);
       const decision = transition(row, { type: 'decline', surface: 'test' }, now);

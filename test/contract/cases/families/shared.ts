@@ -177,8 +177,8 @@ export function familyContract(contract: Contract): void {
       second.approvals.list({ owner: stream, limit: 10 }),
     ]);
     expect(lists.map(({ rows }) => rows.map(({ id }) => id))).toEqual(opened.map(({ row }) => [row.id]));
-    const foreign = opened.map(({ row }) => row.id).reverse();
-    await expectCode(second.read(userOf(stream), foreign[0] ?? ''), 'not_found');
-    await expectCode(second.approvals.read(userOf(stream), foreign[1] ?? ''), 'not_found');
+    const ofAnother = opened.map(({ row }) => row.id).reverse();
+    await expectCode(second.read(userOf(stream), ofAnother[0] ?? ''), 'not_found');
+    await expectCode(second.approvals.read(userOf(stream), ofAnother[1] ?? ''), 'not_found');
   });
 }

@@ -145,7 +145,7 @@ export function stagingContract(pods: () => VaultPods): void {
       }
     });
 
-    it('finds all of them, even when it ends some meanwhile', async () => {
+    it('finds all of them, even when it ends some in the meantime', async () => {
       const [one, other] = vaults();
       const owner = newRef();
       const flows = Array.from({ length: 250 }, (_, at) => ({ ...owner, flowId: `flow ${at}` }));

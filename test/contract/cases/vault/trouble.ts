@@ -130,7 +130,7 @@ export function failingRefreshContract(pods: () => VaultPods): void {
       expect(shown(await fresh[1](ref, refuse))).toBe('access 0');
     });
 
-    it('does not matter when the user has connected again meanwhile', async () => {
+    it('does not matter when the user has connected again in the meantime', async () => {
       const { vault, ref, one } = setUp();
       await vault.save(ref, endedTokens());
       const result = await one(ref, async () => {

@@ -91,7 +91,7 @@ export function* nothingFromNowhere({ views, claims }: ElicitationCase): Generat
   const sent = new Map<string, number>();
   const sentByStatus = new Map<string, number>();
   for (const claim of claims) {
-    if (!mayHaveSettled(claim) || claim.foreign) continue;
+    if (!mayHaveSettled(claim) || claim.ofAnother) continue;
     keepEarliest(sent, outcomeKey(claim), claim.event.startedAt);
     keepEarliest(sentByStatus, claim.status, claim.event.startedAt);
   }
@@ -117,14 +117,14 @@ function keepEarliest(map: Map<string, number>, key: string, at: number): void {
 
 /** I10: only the owner's answer is taken. */
 export function* onlyTheOwnerAnswers({ claims, ask, finals }: ElicitationCase): Generator<string> {
-  for (const { foreign, verdict, event } of claims) {
-    if (foreign && verdict === 'acked')
+  for (const { ofAnother, verdict, event } of claims) {
+    if (ofAnother && verdict === 'acked')
       yield `a ${event.type} by another caller was acknowledged at ${event.at}`;
   }
   for (const { owner, status } of finals) {
     if (ask && !sameOwner(owner, ask.owner)) yield 'the owner at the end is not the one it was asked for';
     const explaining = claims.filter((claim) => claim.status === status && mayHaveSettled(claim));
-    if (explaining.length > 0 && explaining.every(({ foreign }) => foreign)) {
+    if (explaining.length > 0 && explaining.every(({ ofAnother }) => ofAnother)) {
       yield `only a call by another caller explains ${status}`;
     }
   }

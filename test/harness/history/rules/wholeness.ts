@@ -40,8 +40,8 @@ export function* refusalsAreTrue({ claims, views, ask, kind }: ElicitationCase):
   if (!final) return;
   const end = outcomeKey(wholeOutcome(final, kind));
   for (const claim of claims) {
-    const { role, event, foreign } = claim;
-    if (foreign) continue;
+    const { role, event, ofAnother } = claim;
+    if (ofAnother) continue;
     if (event.httpStatus === 409 && role === 'settles' && outcomeKey(claim) === end) {
       yield `${event.type} at ${event.at} got "conflict", yet ${label(claim)} is what is recorded`;
     }

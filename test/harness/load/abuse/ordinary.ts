@@ -217,7 +217,7 @@ export function createOrdinaryLoad({ url, samples, users }: OrdinaryOptions): Or
     const known = chats.known();
     if (known === undefined) return;
     const { owner, conversationId } = known;
-    // The chat may go on meanwhile.
+    // The chat may go on in the meantime.
     const texts = [...known.texts];
     const path = `/run/api/chat/${conversationId}/messages`;
     const { messages } = await samples.time('history of a chat', () => get(owner, path), dueAt);

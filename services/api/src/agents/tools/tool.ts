@@ -79,7 +79,7 @@ export interface ToolCall {
   readonly holdMs: number;
   /**
    * Runs a pause of a call that has work to do and is recorded so that any pod continues it. A turn of which every part pauses or
-   * waits may be released meanwhile. It is then continued after `ms`, or earlier when one of its questions ends.
+   * waits may be released in the meantime. It is then continued after `ms`, or earlier when one of its questions ends.
    */
   rest(ms: number, pause: () => Promise<void>): Promise<void>;
   /** The call has work to do until the returned function is called: its pod keeps the turn although questions are open. */

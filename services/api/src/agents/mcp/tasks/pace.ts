@@ -12,7 +12,7 @@ interface TaskPace {
 interface RestPace extends Pick<TaskPace, 'pollMs'> {
   /** How often it has rested since the task changed. */
   readonly rests: number;
-  /** Whether the person is asked meanwhile: their answer continues the turn at once. */
+  /** Whether the person is asked in the meantime: their answer continues the turn at once. */
   readonly isAsking: boolean;
 }
 
