@@ -4,10 +4,10 @@ export type ListedKind = (typeof LISTED_KINDS)[number];
 
 /** Which of a tenant's lists: what is open by the time at which it began, what has ended by the time at which it did. */
 export const LISTED_STATES = ['open', 'ended'] as const;
-export type ListedState = (typeof LISTED_STATES)[number];
+type ListedState = (typeof LISTED_STATES)[number];
 
 export const LIST_ORDERS = ['newest', 'oldest'] as const;
-export type ListOrder = (typeof LIST_ORDERS)[number];
+type ListOrder = (typeof LIST_ORDERS)[number];
 
 /** A place in a list: ms on the store's clock, and what is listed there; ties go by `member`. */
 export interface ListPlace {

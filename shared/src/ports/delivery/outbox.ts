@@ -25,7 +25,7 @@ export interface OutboxEntry {
 }
 
 /** How an outstanding task stands. */
-export interface OutboxStanding {
+interface OutboxStanding {
   /** In how many ms it is due, at the end of its lease if it is leased; 0 when it is. */
   readonly dueInMs: number;
   /** How many attempts have failed. */

@@ -12,13 +12,13 @@ import type { AdminDeps } from './deps.ts';
 import { type SeenTurn, stateOfTurn } from './views/turn-view.ts';
 
 /** A question of a tenant, with the agent whose turn asked it. */
-export interface LoadedQuestion {
+interface LoadedQuestion {
   readonly row: Row;
   readonly now: number;
   readonly agent: string | undefined;
 }
 
-export interface LoadedApproval {
+interface LoadedApproval {
   readonly row: ApprovalRow;
   readonly now: number;
 }

@@ -16,7 +16,7 @@ import {
 } from '../../surfaces/connect/connectors/client-credentials/client-credentials.ts';
 import type { ProjectConnector } from '../../surfaces/connect/connectors/connector.ts';
 import { createCredentials } from '../../surfaces/connect/credentials.ts';
-import { METADATA_BOUNDS } from '../connect-targets.ts';
+import { METADATA_BOUNDS } from '../connect/targets.ts';
 import { deleteUnusedTokens } from './project-records.ts';
 import { isDevelopment, type VaultParts } from './vault.ts';
 

@@ -15,7 +15,7 @@ export const TURN_STATES = [
   'failed',
   'stopped',
 ] as const;
-export type TurnState = (typeof TURN_STATES)[number];
+type TurnState = (typeof TURN_STATES)[number];
 
 /** A turn as an operator sees it. */
 export const AdminTurn = z

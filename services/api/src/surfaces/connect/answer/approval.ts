@@ -48,7 +48,7 @@ export interface ApprovalEntrance<Parts extends ApprovalParts> {
 }
 
 /** What browsers that come by one entrance can do with an approval. */
-export interface ApprovalHandlers<Parts> {
+interface ApprovalHandlers<Parts> {
   /** What `find` of the entrance led to. */
   show(visit: Visit, found: FoundApproval): PageReply;
   approve(parts: Parts, visit: Visit): Promise<PageReply>;

@@ -12,7 +12,7 @@ import { type AnswerLinks, LINK_SECONDS_MAX } from './links.ts';
 const SECONDS_MIN = 60;
 const SECONDS_DEFAULT = 3_600;
 
-export interface LinkRoutesDeps {
+interface LinkRoutesDeps {
   readonly engine: Pick<Engine, 'read' | 'approvals'>;
   /** Absent where the deployment has no address for pages. */
   readonly pages?: { readonly publicUrl: string; readonly links: AnswerLinks };

@@ -14,7 +14,7 @@ import { toldStatus } from '../waiting/told.ts';
 import { isShown } from '../waiting/waits.ts';
 
 /** What every state of a task has. */
-export interface McpTaskHead {
+interface McpTaskHead {
   readonly taskId: string;
   readonly statusMessage?: string;
   readonly createdAt: string;
@@ -24,14 +24,14 @@ export interface McpTaskHead {
 }
 
 /** What a task has in its state alone. */
-export type McpTaskState =
+type McpTaskState =
   | { readonly status: 'working' | 'cancelled' }
   | { readonly status: 'input_required'; readonly inputRequests: Readonly<Record<string, unknown>> }
   | { readonly status: 'completed'; readonly result: object }
   | { readonly status: 'failed'; readonly error: RpcError };
 
 /** A call as a task. */
-export interface McpTask {
+interface McpTask {
   readonly run: Run;
   readonly head: McpTaskHead;
   readonly state: McpTaskState;
@@ -52,7 +52,7 @@ export async function findTask(
 }
 
 /** What the events of a call say about its task, as they go by. */
-export interface TaskView {
+interface TaskView {
   /** Takes the next event. True when it changed the task. */
   take(event: FollowedEvent): boolean;
   readonly asks: OpenAsks;
