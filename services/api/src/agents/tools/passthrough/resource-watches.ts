@@ -231,7 +231,7 @@ const UNAVAILABLE: McpFailure = {
   dispatched: 'no',
 };
 /** Never aborted. */
-export const FOREVER = new AbortController().signal;
+export const FOREVER: AbortSignal = new AbortController().signal;
 
 interface Later<T> {
   readonly promise: Promise<T>;
