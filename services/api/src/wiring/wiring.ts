@@ -111,10 +111,7 @@ export function wirePod(env: Env, telemetry: Telemetry): Pod {
   });
   const parts = { env, version, backend, engine, log, metrics, drain, ...callChecks };
   const pages = agents?.connect?.pages;
-  const slack =
-    agents === undefined || pages === undefined
-      ? undefined
-      : wireSlack({ ...parts, turns: agents.turns, pages });
+  const slack = agents && pages && wireSlack({ ...parts, turns: agents.turns, pages });
   const app = createPodApp({
     ...parts,
     deliveries: dispatch,

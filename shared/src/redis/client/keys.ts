@@ -91,10 +91,7 @@ export function namesKey(owner: Owner): string {
   return ownedBy(owner, 'names');
 }
 
-/**
- * Sorted set: what a tenant has of a kind in one bucket. What is open has the time (ms) of its begin as its score, what has
- * ended the negative time of its end.
- */
+/** Sorted set: what a tenant has of a kind in one bucket, by its begin (ms); what has ended by the negative time of its end. */
 export function tenantListKey(kind: ListedKind, tenant: string, bucket: number): string {
   return `${ROOT}:{${tagOf(bucket)}}:listed-${kind}:${encode(tenant)}`;
 }
