@@ -17,7 +17,7 @@ import {
 import { type HostedPages, openHostedPages } from '../../harness/connect/hosted-pages.ts';
 import { requestApproval } from '../../harness/engines/approvals.ts';
 import { answerQuestion } from '../../harness/engines/questions.ts';
-import { describeInChromium, STILL } from '../../harness/in-chromium.ts';
+import { describeInChromium, openPage } from '../../harness/in-chromium.ts';
 import { CLIENTS } from '../../harness/mcp-clients/clients.ts';
 import { type McpSite, openMcpSite } from '../../harness/mcp-clients/setup.ts';
 import { paced } from '../../harness/pace.ts';
@@ -288,7 +288,7 @@ await describeInChromium('the card of a call, in a host of another origin,', (ch
       shows: false,
       answer: () => ({ action: 'cancel' }),
     });
-    const page = await browser.newPage(STILL);
+    const page = await openPage(browser);
     try {
       expect(await client.listTools()).toEqual([expect.not.objectContaining({ _meta: expect.anything() })]);
       const { text } = await client.call('text: without apps');

@@ -1,5 +1,6 @@
 /** MCP Inspector, unmodified: its command, its program that keeps connections (`mcpdo`), and its page. */
-import { execFile, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -42,6 +43,12 @@ async function printed<Json>(script: string, args: readonly string[], home: stri
   return JSON.parse(stdout) as Json;
 }
 
+/** Ends a process, which may write until its end. */
+async function endOf(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || !child.kill()) return;
+  await once(child, 'exit');
+}
+
 const targetOf = ({ url, token }: Pick<StackClientOptions, 'url' | 'token'>) => [
   ...[url, '--transport', 'http'],
   ...['--header', `Authorization: Bearer ${token}`],
@@ -82,12 +89,11 @@ export interface AskedOfMcpdo extends AskedOfClient {
   readonly origin: string;
 }
 
-/** `mcpdo`: commands on a connection that a process of its own keeps. A command that is asked something prints the question and ends. */
+/** `mcpdo` with 2026-07-28: commands on a connection that a process of its own keeps. A command that is asked something prints the question and ends. */
 export async function mcpdo(
   options: Omit<StackClientOptions, 'answer'> & {
     answer(asked: AskedOfMcpdo): ReturnType<StackClientOptions['answer']>;
   },
-  revision: Revision = '2026-07-28',
 ): Promise<StackClient> {
   const home = await mkdtemp(join(tmpdir(), 'mcpdo-'));
   const daemon = spawn(found().node, [stackPath(`${MCPDO}/mcpdod.js`)], {
@@ -99,7 +105,7 @@ export async function mcpdo(
   const run = <Json>(...args: string[]): Promise<Json> =>
     printed(stackPath(`${MCPDO}/mcp-bin.js`), ['--format', 'json', ...args], home);
   const { name } = await run<{ readonly name: string }>(
-    ...['connect', ...targetOf(options), '--era', ERAS[revision]],
+    ...['connect', ...targetOf(options), '--era', 'modern'],
   );
   const onIt = ['--connection', name];
   return {
@@ -122,7 +128,7 @@ export async function mcpdo(
       return calledOf(said);
     },
     async close() {
-      daemon.kill();
+      await endOf(daemon);
       await rm(home, { recursive: true, force: true });
     },
   };
@@ -163,7 +169,7 @@ export async function startInspectorPage(
   return {
     url: address,
     async stop() {
-      child.kill();
+      await endOf(child);
       await rm(home, { recursive: true, force: true });
     },
   };
