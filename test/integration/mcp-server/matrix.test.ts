@@ -47,20 +47,17 @@ interface Seen {
   readonly card: Readonly<Record<string, unknown>>;
   readonly task: Readonly<Record<string, unknown>>;
 }
-const oneRequest = (mode: string) => ({
-  key: expect.objectContaining({ method: 'elicitation/create', params: expect.objectContaining({ mode }) }),
-});
-/** The only request, whose key is an id. */
-const requests = ({ result, task }: Seen) => {
-  const [only] = Object.values({ ...result?.inputRequests, ...(task.inputRequests as object) });
-  return { key: only };
-};
+/** The only request, by whichever id. */
+const requestOf = ({ result, task }: Seen) =>
+  Object.values({ ...result?.inputRequests, ...(task.inputRequests as object) })[0];
+const asks = (mode: string) => (seen: Seen) =>
+  expect(requestOf(seen)).toMatchObject({ method: 'elicitation/create', params: { mode } });
 const withPage = expect.stringContaining(ANSWER_PAGE_URL);
 
 /** What each text of a cell means. */
 const MEANS: Readonly<Record<string, (seen: Seen) => void>> = {
-  "the client's form": (seen) => expect(requests(seen)).toEqual(oneRequest('form')),
-  'the client opens the page': (seen) => expect(requests(seen)).toEqual(oneRequest('url')),
+  "the client's form": asks('form'),
+  'the client opens the page': asks('url'),
   'a form in the card': ({ card }) => expect(card).toMatchObject({ questions: [{ mode: 'form' }] }),
   'a link in the card': ({ card }) => {
     const { questions, elsewhere } = card as Record<string, readonly object[]>;
@@ -72,6 +69,7 @@ const MEANS: Readonly<Record<string, (seen: Seen) => void>> = {
   '`statusMessage`': ({ task }) => expect(task).toMatchObject({ statusMessage: 'Copying' }),
   progress: ({ notices }) => expect(JSON.stringify(notices)).toContain('"message":"Copying"'),
   'progress in the card': ({ card }) => expect(card).toMatchObject({ progress: { message: 'Copying' } }),
+  // That nothing is told later either is a rule of `createWaits`, which has tests of its own.
   nothing: ({ notices, result }) => expect(JSON.stringify([notices, result])).not.toContain(ANSWER_PAGE_URL),
 };
 
@@ -106,7 +104,7 @@ it.each(CELLS)('a client that declares %s, asked for %s, gets: %s', async (decla
   const message = `${MESSAGES[asked]}: ${declared} ${randomUUID()}`;
   const steps = new PassThrough({ objectMode: true });
   site.steps.set(message, steps);
-  const of = { name: 'helper', arguments: { message } };
+  const call = { name: 'helper', arguments: { message } };
   const request = (method: string, params: object) => {
     const { body, headers } = modern(method, { ...params }, capabilities);
     return send(site.pods[0].url, body, { token: person.token, headers });
@@ -115,7 +113,7 @@ it.each(CELLS)('a client that declares %s, asked for %s, gets: %s', async (decla
     (await readReply(await request(method, params))).messages.at(-1)?.result ?? {};
   const messages: RpcMessage[] = [];
   // There is no reply before there is something to say.
-  const calling = request('tools/call', { ...of, _meta: { progressToken: 1 } }).then(async (reply) => {
+  const calling = request('tools/call', { ...call, _meta: { progressToken: 1 } }).then(async (reply) => {
     const isStream = reply.headers.get('content-type')?.startsWith('text/event-stream');
     if (isStream) await hear(reply, (one) => messages.push(one)).ended;
     else messages.push(...(await readReply(reply)).messages);
@@ -134,7 +132,7 @@ it.each(CELLS)('a client that declares %s, asked for %s, gets: %s', async (decla
       const card = declared.includes('apps')
         ? await resultOf('tools/call', {
             name: 'parley_waiting',
-            arguments: { tool: of.name, arguments: of.arguments },
+            arguments: { tool: call.name, arguments: call.arguments },
           })
         : {};
       const task = typeof taskId === 'string' ? await resultOf('tasks/get', { taskId }) : {};
