@@ -3,7 +3,8 @@ import { sha256 } from '@parley/shared/elicitations/records/digest';
 import type { ListPlace } from '@parley/shared/ports/tenant-lists';
 import { z } from 'zod';
 
-const Encoded = z.tuple([z.string(), z.int().positive(), z.string().max(4_096)]);
+const encodedFor = (digest: string) =>
+  z.tuple([z.literal(digest), z.int().positive(), z.string().max(4_096)]);
 
 /**
  * The cursors of one list: a place in it, and a digest of what is listed. So a cursor of another tenant, list or filter is
@@ -19,16 +20,18 @@ export function cursorsOf(list: Readonly<Record<string, unknown>>) {
     },
     /** Throws `invalid_request`. */
     parse(cursor: string): ListPlace {
-      const [of, at, member] = decoded(cursor) ?? [];
-      if (of !== digest || at === undefined || member === undefined) throw foreignCursor();
-      return { at, member };
+      const place = decoded(cursor, digest);
+      if (place === undefined) throw foreignCursor();
+      return place;
     },
   };
 }
 
-function decoded(cursor: string): z.infer<typeof Encoded> | undefined {
+function decoded(cursor: string, digest: string): ListPlace | undefined {
   try {
-    return Encoded.safeParse(JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'))).data;
+    const text = Buffer.from(cursor, 'base64url').toString('utf8');
+    const [, at, member] = encodedFor(digest).parse(JSON.parse(text));
+    return { at, member };
   } catch {
     return undefined;
   }
