@@ -130,7 +130,7 @@ describe('a turn', () => {
     expect(reply.status).toBe(200);
     expect(await ended).toMatchObject(ENDED);
     expect(editor.text(sessionId)).toMatch(
-      /^One moment\.\s+\*\*Approval:\*\* The helper wants to call pay of bank\s+Nothing was decided here\.[\s\S]*Heard: paid/,
+      /^One moment\.\s+\*\*Approval:\*\* The helper wants to call pay of Bank\s+Nothing was decided here\.[\s\S]*Heard: paid/,
     );
   });
 
@@ -141,7 +141,7 @@ describe('a turn', () => {
     const { userId, editor, sessionId } = await sitDown(undefined, { permit });
     expect(await editor.say(sessionId, 'pay')).toMatchObject(ENDED);
     expect(editor.permissions).toMatchObject([
-      { sessionId, toolCall: { title: 'The helper wants to call pay of bank', rawInput: { amount: 7 } } },
+      { sessionId, toolCall: { title: 'The helper wants to call pay of Bank', rawInput: { amount: 7 } } },
     ]);
     expect(editor.permissions[0]?.options.map(({ kind }) => kind)).toEqual(['allow_once', 'reject_once']);
     expect(editor.text(sessionId)).toMatch(heard);
