@@ -288,7 +288,7 @@ await describeInChromium('a hosted page in a browser', (chromium) => {
         return page.frames()[1]?.locator('main, body > p').allInnerTexts();
       };
       expect(await framed(`${ours}/listen`)).toEqual(['listening']);
-      for (const sample of ['consent', 'secret', 'done', 'continue']) {
+      for (const sample of ['consent', 'secret', 'done', 'continue', 'inbox', 'group']) {
         expect(await framed(`${ours}/page/en/${sample}`)).toEqual([]);
       }
     }));

@@ -26,7 +26,7 @@ import { createProcessDispatch } from '@parley/shared/runtime/dispatch';
 import { backendSettings, type Env, engineSettings } from '@parley/shared/runtime/env';
 import { createReleasers, type Releasers } from '@parley/shared/runtime/lifecycle';
 import { createLog, type Log } from '@parley/shared/runtime/log';
-import { createMetrics, type Metrics } from '@parley/shared/runtime/metrics';
+import { createMetrics, type Metrics, metricsOptions } from '@parley/shared/runtime/metrics';
 import { createObserver } from '@parley/shared/runtime/observer';
 import { checkRedis, watchRedis } from '@parley/shared/runtime/redis/watch';
 import type { Telemetry } from '@parley/shared/runtime/telemetry';
@@ -53,10 +53,7 @@ export function wireWorker(env: Env, location: RedisLocation, telemetry: Telemet
   const releasers = createReleasers();
   const log = createLog({ service: 'parley-worker', level: env.PARLEY_LOG_LEVEL, pod: env.PARLEY_POD });
   releasers.add(() => telemetry.shutdown());
-  const metrics = createMetrics(telemetry.meter, {
-    tenantsMax: env.PARLEY_LIMIT_METRIC_TENANTS,
-    names: env.PARLEY_METRICS_NAMES,
-  });
+  const metrics = createMetrics(telemetry.meter, metricsOptions(env));
   const backend = createRedisBackend({
     location,
     settings: backendSettings(env),

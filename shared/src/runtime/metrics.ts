@@ -21,6 +21,7 @@ import {
   TURN_ENDS,
 } from './metrics/metric-labels.ts';
 import { createNamedMeter, type MetricNames } from './metrics/named-meter.ts';
+import type { Env } from './variables.ts';
 
 // Seconds. The upper limits are the default deadline of a question, and the delay at which a wake no longer feels live.
 const WAIT_BUCKETS = [1, 5, 15, 60, 300, 600];
@@ -37,6 +38,14 @@ export interface MetricsOptions {
   readonly tenantsMax?: number;
   /** `both`: each instrument also has its name of earlier builds. */
   readonly names?: MetricNames;
+}
+
+/** The options that the environment names. */
+export function metricsOptions({
+  PARLEY_LIMIT_METRIC_TENANTS: tenantsMax,
+  PARLEY_METRICS_NAMES: names,
+}: Pick<Env, 'PARLEY_LIMIT_METRIC_TENANTS' | 'PARLEY_METRICS_NAMES'>): MetricsOptions {
+  return { tenantsMax, names };
 }
 
 /** Every instrument of a process. infra/telemetry/metrics.json describes each. Times are in seconds. */

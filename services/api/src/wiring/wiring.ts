@@ -14,7 +14,7 @@ import { type Lease, startLease } from '@parley/shared/runs/lease';
 import { createProcessDispatch } from '@parley/shared/runtime/dispatch';
 import { backendSettings, type Env, engineSettings, leaseTiming } from '@parley/shared/runtime/env';
 import { createLog, type Log } from '@parley/shared/runtime/log';
-import { createMetrics, type Metrics } from '@parley/shared/runtime/metrics';
+import { createMetrics, type Metrics, metricsOptions } from '@parley/shared/runtime/metrics';
 import { createObserver } from '@parley/shared/runtime/observer';
 import { ownVaultLocation, redisLocation } from '@parley/shared/runtime/redis/env';
 import type { Telemetry } from '@parley/shared/runtime/telemetry';
@@ -68,10 +68,7 @@ const SLOW_READER_MS = 30_000;
 export function wirePod(env: Env, telemetry: Telemetry): Pod {
   const version = readVersion();
   const log = createLog({ service: 'parley-api', level: env.PARLEY_LOG_LEVEL, pod: env.PARLEY_POD });
-  const metrics = createMetrics(telemetry.meter, {
-    tenantsMax: env.PARLEY_LIMIT_METRIC_TENANTS,
-    names: env.PARLEY_METRICS_NAMES,
-  });
+  const metrics = createMetrics(telemetry.meter, metricsOptions(env));
   const location = redisLocation(env);
   const backend = openBackend(env, metrics);
   const isReady = async () => {

@@ -8,7 +8,7 @@ import type { Caller } from '@parley/shared/elicitations/caller';
 import { readForm } from '../handlers/form.ts';
 import type { Parts } from '../handlers/parts.ts';
 import { buildFormTarget, type PageReply, page, type Visit } from '../handlers/visit.ts';
-import { ANSWER_PAGE_SURFACE, groupPath, INBOX_PATH } from '../own-pages.ts';
+import { ANSWER_PAGE_SURFACE, answerPath, FROM_INBOX, groupPath, INBOX_PATH } from '../own-pages.ts';
 import { FORM_FIELDS } from '../pages/fields.ts';
 import type { GroupView } from '../pages/inbox/view.ts';
 import { admitToInbox } from './admit.ts';
@@ -95,6 +95,7 @@ async function groupPage(
   const shown = readableOf(rows);
   const [first] = shown;
   if (first === undefined) return { type: 'moved', path: INBOX_PATH };
+  if (rows.length === 1) return { type: 'moved', path: `${answerPath(first.id)}?${FROM_INBOX}` };
   const { agent, tool, risk } = first.definition;
   const same = sameIn(shown);
   const path = groupPath(visit.param);

@@ -4,8 +4,8 @@ import type { Engine } from '@parley/shared/elicitations/engine';
 import { sha256 } from '@parley/shared/elicitations/records/digest';
 import type { StoredRecord } from '@parley/shared/ports/elicitations/elicitations';
 
-/** Records on one page. A person with more sees older ones when these are done. */
-const RECORDS_MAX = 300;
+/** Pages that are read, each of a bounded size. A person with more records sees older ones when these are done. */
+const PAGES_MAX = 3;
 const PAGE_RECORDS = 100;
 
 /** The newest open records of a person. */
@@ -24,16 +24,15 @@ export async function readOpenRecords(
   const records: StoredRecord[] = [];
   let now = 0;
   let cursor: string | undefined;
+  let pages = 0;
   do {
-    const page = await engine.openRecords({
-      owner,
-      limit: Math.min(PAGE_RECORDS, RECORDS_MAX - records.length),
-      ...(cursor !== undefined && { cursor }),
-    });
+    const request = { owner, limit: PAGE_RECORDS };
+    const page = await engine.openRecords(cursor === undefined ? request : { ...request, cursor });
     records.push(...page.records);
     now = page.now;
     cursor = page.nextCursor;
-  } while (cursor !== undefined && records.length < RECORDS_MAX);
+    pages += 1;
+  } while (cursor !== undefined && pages < PAGES_MAX);
   return {
     records: records.filter(({ row }) => now < row.expiresAt),
     now,
