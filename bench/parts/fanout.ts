@@ -18,7 +18,9 @@ export async function fanout({ redisUrl, built, scaled, progress }: Bench): Prom
   const runs = built ? 'build' : 'bundle';
   const pod = await startPod({ ...HTTP_ENV, REDIS_URL: redisUrl }, { runs });
   const { engine, backend } = await openBenchEngine(redisUrl);
-  const events = await deliver(pod, engine, scaled(STREAMS, 10));
+  // What the first events compile and cache is not theirs.
+  await deliver(pod, engine, scaled(STREAMS, 10), 'first');
+  const events = await deliver(pod, engine, scaled(STREAMS, 10), 'second');
   progress(`fanout: ${events.count} events, p50 ${median(events.took)} us`);
   await Promise.all([pod.stop(), backend.close()]);
   return [
@@ -36,12 +38,12 @@ export async function fanout({ redisUrl, built, scaled, progress }: Bench): Prom
   ];
 }
 
-/** Ends one question on each stream, and takes the time until its reader has the event. */
-async function deliver(pod: Pod, engine: Engine, count: number) {
+/** Ends one question on each stream, and takes the time until its reader has the event. The streams stay open until then. */
+async function deliver(pod: Pod, engine: Engine, count: number, round: string) {
   const asked: { readonly userId: string; readonly id: string; readonly reader: EventReader }[] = [];
   await inSlots(count, SLOTS, async (index) => {
     const userId = userOf(index);
-    const streamRequestId = `fanout-${index}`;
+    const streamRequestId = `fanout-${round}-${index}`;
     const { row } = await engine.ask({
       tenant: TENANT,
       input: { ...QUESTION, userId, streamRequestId } as never,
@@ -66,8 +68,8 @@ async function deliver(pod: Pod, engine: Engine, count: number) {
       surface: 'api',
     });
     took.push((await arrived) - startedAt);
-    reader.close();
   });
   const after = await processUsage(pod.pid);
+  for (const { reader } of asked) reader.close();
   return { count, took, cpuEach: before && after && ((after.cpuSeconds - before.cpuSeconds) * 1e6) / count };
 }

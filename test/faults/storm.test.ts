@@ -5,7 +5,7 @@ import { pickFetch } from '../harness/http/pick-fetch.ts';
 import { prove } from '../harness/load/size.ts';
 import { sized } from '../harness/proof-size.ts';
 import { choose, newOwner, tokenOf } from '../harness/site/pod-client.ts';
-import { openSite, type Site, type SitePod } from '../harness/site/site.ts';
+import { openSite, type Site, type SitePod, untilReady } from '../harness/site/site.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
 const READERS = sized(2_000, 60);
@@ -25,6 +25,8 @@ beforeAll(async () => {
 });
 afterAll(() => site?.stop());
 
+const readerOf = (index: number) => ({ tenant: 'acme', userId: `reader-${index}` });
+
 /** People whose clients follow their inboxes at the pods of `urls`; each is counted whenever it is told what waits. */
 function follow(urls: readonly string[]) {
   const leaving = new AbortController();
@@ -39,8 +41,8 @@ function follow(urls: readonly string[]) {
     return response;
   };
   for (const reader of told.keys()) {
-    const token = () => tokenOf({ tenant: 'acme', userId: `reader-${reader}` });
-    const client = createClient({ baseUrl: staying.url, token, fetch: send });
+    const token = () => tokenOf(readerOf(reader));
+    const client = createClient({ baseUrl: urls[0] ?? '', token, fetch: send });
     const run = async () => {
       for await (const _item of client.inbox({ signal: leaving.signal }))
         told[reader] = (told[reader] ?? 0) + 1;
@@ -55,8 +57,8 @@ function follow(urls: readonly string[]) {
   return { retryAfter, untilTold };
 }
 
-/** Asks and answers without a pause until `done` resolves; returns the statuses of all calls. */
-async function askAndAnswer(done: Promise<unknown>): Promise<number[]> {
+/** Asks and answers at a pod without a pause until `done` resolves; returns the statuses of all calls. */
+async function askAndAnswer(pod: SitePod, done: Promise<unknown>): Promise<number[]> {
   const statuses: number[] = [];
   let isDone = false;
   const noted = done.finally(() => {
@@ -64,9 +66,9 @@ async function askAndAnswer(done: Promise<unknown>): Promise<number[]> {
   });
   while (!isDone) {
     const owner = newOwner();
-    const { status, body } = await staying.tryToAsk({ owner });
+    const { status, body } = await pod.tryToAsk({ owner });
     const asked = { id: String(body.elicitationId), owner, streamRequestId: String(body.streamRequestId) };
-    statuses.push(status, (await staying.answer(asked, choose('left'))).status);
+    statuses.push(status, (await pod.answer(asked, choose('left'))).status);
   }
   await noted;
   return statuses;
@@ -81,7 +83,7 @@ it.each(['SIGKILL', 'SIGTERM'] as const)(
     await readers.untilTold(1);
     urls.splice(0, 1, staying.url);
     ending.kill(signal);
-    const statuses = await askAndAnswer(readers.untilTold(2));
+    const statuses = await askAndAnswer(staying, readers.untilTold(2));
     expect(new Set(statuses)).toEqual(new Set([201, 200]));
     expect(readers.retryAfter.length).toBeGreaterThan(0);
     for (const seconds of readers.retryAfter) expect(seconds).toMatch(/^([1-9]|10)$/);
@@ -91,3 +93,17 @@ it.each(['SIGKILL', 'SIGTERM'] as const)(
     );
   },
 );
+
+it('Redis comes back to a pod with many readers: they are told what they have missed, and no ask and no answer fails there', async () => {
+  const proxy = await site.proxy();
+  const pod = await site.pod({ REDIS_URL: proxy.url });
+  const readers = follow([pod.url]);
+  await readers.untilTold(1);
+  await proxy.refuse(true);
+  proxy.reset();
+  for (let reader = 0; reader < READERS; reader += 1) await staying.ask({ owner: readerOf(reader) });
+  await proxy.heal();
+  await untilReady(pod);
+  const statuses = await askAndAnswer(pod, readers.untilTold(2));
+  expect(new Set(statuses)).toEqual(new Set([201, 200]));
+});

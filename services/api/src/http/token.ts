@@ -1,3 +1,4 @@
+import { createSecretKey } from 'node:crypto';
 import { ParleyError } from '@parley/shared/domain/errors';
 import { TENANT_ID } from '@parley/shared/domain/ids';
 import {
@@ -77,7 +78,8 @@ export function createTokenVerifier(options: TokenOptions): TokenVerifier | unde
     };
   }
   if (secret === undefined) return undefined;
-  const key = new TextEncoder().encode(secret);
+  // As an object, it is imported once. Bytes would be imported for every token.
+  const key = createSecretKey(Buffer.from(secret));
   return async (token) => {
     const verified = await verified401(() => jwtVerify(token, key, { ...bound, algorithms: ['HS256'] }));
     return userOf(verified, options, (claim) => claim ?? 'default');
