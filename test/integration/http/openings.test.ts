@@ -112,19 +112,21 @@ it('openings begin one after the other, none in a turn of the event loop in whic
   await last.opened;
 });
 
-it('readers that arrive without end hold no opening back for ever', async () => {
+it('readers that arrive in every turn of the event loop hold no opening back for ever', async () => {
   const openings = createOpenings({ openingsMax: 1_000 });
+  const come = (open: () => Promise<void>) =>
+    openings.run(new EventEmitter() as ServerResponse, open).catch(() => undefined);
   let isOpen = false;
-  const opened = openings.run(new EventEmitter() as ServerResponse, async () => {
+  const opened = come(async () => {
     isOpen = true;
   });
-  await waitUntil(
-    () => {
-      openings.run(new EventEmitter() as ServerResponse, () => new Promise(() => undefined)).catch(() => 0);
-      return new Promise((resolve) => setImmediate(() => resolve(isOpen)));
-    },
-    { what: 'the first one', everyMs: 0 },
-  );
+  let turns = 0;
+  for (; turns < 100 && !isOpen; turns += 1) {
+    void come(() => new Promise(() => undefined));
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  expect(turns).toBeGreaterThan(10);
+  expect(isOpen).toBe(true);
   await opened;
 });
 

@@ -6,6 +6,7 @@ import { ifAvailable } from '../retry-while-unavailable.ts';
 const NOTE_EVERY_MS = 100;
 const NOTE_MS = 500;
 const LOOK_MS = 100;
+const ANSWER_MS = 500;
 // A pod that does not get on is helped then.
 const LOOKS_MAX = 20;
 
@@ -34,7 +35,9 @@ export function createLeaveToAskers(
   let looking: Promise<boolean> | undefined;
 
   async function look(): Promise<boolean> {
-    if ((await ifAvailable(isExpiring)) !== true) return false;
+    // On a Cluster, the server that would know may hang; the deadlines of the others do not wait for it.
+    const late = sleep(ANSWER_MS, undefined, { ref: false });
+    if ((await Promise.race([ifAvailable(isExpiring), late])) !== true) return false;
     await sleep(lookMs);
     return true;
   }
