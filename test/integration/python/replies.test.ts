@@ -1,22 +1,28 @@
 import { createServer, type Socket } from 'node:net';
+import { signatureOf } from '@parley/shared/runtime/webhooks/signature';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { freePort } from '../../harness/free-port.ts';
 import { suiteNotRun } from '../../harness/not-run.ts';
 import { type Python, pythonNotRun, startPython } from '../../harness/python/bridge.ts';
 
 const CLIENTS = ['sync', 'async'] as const;
-const ELICITATION = JSON.stringify({ elicitationId: 'el_1', status: 'pending' });
+const TIMES = { expiresAt: '2026-01-15T10:00:00.000Z', serverTime: '2026-01-15T09:30:00.000Z' };
+const QUESTION = { elicitationId: 'el_1', status: 'pending', ...TIMES };
+const ELICITATION = JSON.stringify(QUESTION);
 const MEBIBYTE = 1024 * 1024;
 
 const head = (status: string, ...fields: string[]) => [`HTTP/1.1 ${status}`, ...fields, '', ''].join('\r\n');
 const sized = (status: string, body: string, ...fields: string[]) =>
   head(status, `content-length: ${body.length}`, ...fields) + body;
+const question = (other: object) => sized('200 OK', JSON.stringify({ ...QUESTION, ...other }));
+/** Deeper than a parser can go. */
+const NESTED = '['.repeat(200_000);
 const chunked = (...chunks: string[]) =>
   head('200 OK', 'Transfer-Encoding: chunked') +
   chunks.map((chunk) => `${chunk.length.toString(16)}\r\n${chunk}\r\n`).join('');
 
 /** A server that sends the same bytes to whatever it is asked, and then ends the connection unless it `holds` it. */
-async function serving(bytes: string, { holds = false } = {}) {
+async function serving(bytes: string, { holds = false, drips = false } = {}) {
   const asked: string[] = [];
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
@@ -24,7 +30,8 @@ async function serving(bytes: string, { holds = false } = {}) {
     socket.on('error', () => undefined);
     socket.once('data', (data) => {
       asked.push(data.toString());
-      if (holds) socket.write(bytes);
+      if (drips) dripTo(socket, bytes);
+      else if (holds) socket.write(bytes);
       else socket.end(bytes);
     });
   });
@@ -35,6 +42,17 @@ async function serving(bytes: string, { holds = false } = {}) {
   });
   const { port } = server.address() as { readonly port: number };
   return { url: `http://127.0.0.1:${port}/parley/`, asked };
+}
+
+/** A byte each 20 ms, which is more often than the client's limit for one wait. */
+function dripTo(socket: Socket, bytes: string): void {
+  let sent = 0;
+  const timer = setInterval(() => {
+    socket.write(bytes.charAt(sent));
+    sent += 1;
+    if (sent === bytes.length) socket.end();
+  }, 20);
+  socket.on('close', () => clearInterval(timer));
 }
 
 const why = await pythonNotRun();
@@ -48,8 +66,9 @@ function suite() {
   });
   afterAll(() => python?.kill());
 
-  const get = (baseUrl: string, client: 'sync' | 'async') =>
-    python.call('get', { client, baseUrl, token: 'secret', args: ['el_1'] });
+  const calling = (name: string) => (baseUrl: string, client: 'sync' | 'async') =>
+    python.call(name, { client, baseUrl, token: 'secret', args: ['el_1'] });
+  const get = calling('get');
 
   it.each([
     ['a length', sized('200 OK', ELICITATION)],
@@ -75,11 +94,17 @@ function suite() {
     ['a body that is too large', sized('200 OK', ' '.repeat(8 * MEBIBYTE + 1)), 'internal', null],
     ['chunks that are too large', chunked(...Array<string>(9).fill(' '.repeat(MEBIBYTE))), 'internal', null],
     ['a refusal for an hour', sized('429 Slow', '', 'retry-after: 3600'), 'rate_limited', 429],
-    ['a code of a newer server', problem(409, 'brand_new'), 'brand_new', 409],
+    ['a code of a newer server', problem(409, { code: 'brand_new' }), 'brand_new', 409],
+    ['errors of another API', problem(400, { detail: 'No.', errors: ['x', 1] }), 'invalid_request', 400],
+    ['a problem without end', problem(400, NESTED), 'invalid_request', 400],
+    ['JSON without end', sized('200 OK', NESTED), 'internal', 200],
+    ['a question without its deadline', question({ expiresAt: undefined }), 'internal', null],
+    ['a question with a deadline in words', question({ expiresAt: 'soon' }), 'internal', null],
+    ['a question whose times differ in kind', question({ serverTime: '2026-01-15' }), 'internal', null],
   ] as const)('%s', async (_, bytes, code, status) => {
     const { url } = await serving(bytes);
     for (const client of CLIENTS) {
-      const { error } = await get(url, client);
+      const { error } = await calling('outcome_of')(url, client);
       expect(error, client).toMatchObject({ code, status });
       expect(error?.message ?? '').not.toContain('secret');
     }
@@ -92,11 +117,36 @@ function suite() {
     expect(other.asked).toEqual([]);
   });
 
+  it('gives up on a server that sends its head or its body byte by byte', async () => {
+    for (const bytes of [
+      head('200 OK', ...Array<string>(90).fill('x-more: x')),
+      sized('200 OK', ELICITATION),
+    ]) {
+      const { url } = await serving(bytes, { drips: true });
+      const replies = Promise.all(CLIENTS.map((client) => get(url, client)));
+      for (const { error } of await replies) expect(error?.code).toBe('unavailable');
+    }
+  });
+
   it('gives up on a server that never replies, and on one that never ends its reply', async () => {
     for (const bytes of ['', head('200 OK', 'content-length: 999')]) {
       const { url } = await serving(bytes, { holds: true });
       for (const client of CLIENTS) expect((await get(url, client)).error?.code, client).toBe('unavailable');
     }
+  });
+
+  it('refuses to verify a webhook with a secret that is empty or short, which anybody could sign with', async () => {
+    const timestamp = Math.floor(Date.now() / 1_000);
+    const signed = { webhookId: 'msg_1', timestamp, body: '{}', secrets: [Buffer.from('')] };
+    const headers = {
+      'webhook-id': 'msg_1',
+      'webhook-timestamp': `${timestamp}`,
+      'webhook-signature': signatureOf(signed),
+    };
+    for (const secret of ['', 'whsec_', 'whsec_c2hvcnQ=', 'whsec_?'])
+      expect((await python.call('verify', { args: [secret, headers, '{}'] })).error?.code, secret).toBe(
+        'invalid_request',
+      );
   });
 
   it('says which address cannot be reached, and refuses what is none', async () => {
@@ -106,11 +156,22 @@ function suite() {
         code: 'unavailable',
         message: `Parley cannot be reached at ${nowhere}.`,
       });
-    for (const url of ['ftp://example.com', 'https://ada:secret@example.com', 'example.com', 'http://a:b'])
-      expect((await get(url, 'sync')).error).toMatchObject({ code: 'invalid_request' });
+    for (const url of [
+      'ftp://example.com',
+      'https://ada:secret@example.com',
+      'example.com',
+      'http://a:b',
+      'http://a?b',
+      'http://a#b',
+      'http://a/ü',
+      'http://ü',
+    ])
+      for (const client of CLIENTS)
+        expect((await get(url, client)).error, url).toMatchObject({ code: 'invalid_request' });
   });
 }
 
-function problem(status: number, code: string): string {
-  return sized(`${status} Refused`, JSON.stringify({ code }), 'content-type: application/problem+json');
+function problem(status: number, body: object | string): string {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  return sized(`${status} Refused`, text, 'content-type: application/problem+json');
 }

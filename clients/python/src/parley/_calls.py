@@ -9,11 +9,12 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
-from .errors import ParleyError
+from .errors import UNREADABLE_JSON, ParleyError
 
 # A reply of Parley has far less; a wrong address may send anything.
 REPLY_BYTES_MAX = 8 * 1024 * 1024
 _HEADER_VALUE = re.compile(r"[\x20-\x7e]+")
+_URL = re.compile(r"[\x21-\x7e]+")
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,9 @@ class Reply:
 
 
 def parse_base_url(base_url: str) -> Origin:
-    """Raises ``invalid_request`` for anything but an http(s) URL without user, query and fragment."""
+    """Raises ``invalid_request`` for anything but an http(s) URL of ASCII without user, query and fragment."""
+    if not _URL.fullmatch(base_url):
+        raise _bad_base_url()
     try:
         parts = urlsplit(base_url)
         port = parts.port
@@ -58,13 +61,15 @@ def parse_base_url(base_url: str) -> Origin:
         raise _bad_base_url() from None
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.password:
         raise _bad_base_url()
+    if parts.query or parts.fragment:
+        raise _bad_base_url()
     is_secure = parts.scheme == "https"
     return Origin(parts.hostname, port or (443 if is_secure else 80), is_secure, parts.path.rstrip("/"))
 
 
 # The message does not repeat the value: it may contain a password.
 def _bad_base_url() -> ParleyError:
-    return ParleyError("invalid_request", "base_url must be an http(s) URL without user.")
+    return ParleyError("invalid_request", "base_url must be an http(s) URL of ASCII without user, query and fragment.")
 
 
 def segment(identifier: str) -> str:
@@ -105,7 +110,7 @@ def _encode(body: Any) -> bytes:
 def parse_reply(reply: Reply) -> Any:
     try:
         return json.loads(reply.body)
-    except ValueError:
+    except UNREADABLE_JSON:
         raise ParleyError("internal", "The reply is not JSON; check base_url.", status=reply.status) from None
 
 

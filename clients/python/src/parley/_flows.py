@@ -155,7 +155,10 @@ def _outcome_of(ended: Elicitation) -> Outcome:
 
 # Only the server's clock counts: the local one may be wrong.
 def _seconds_to_deadline(asked: Elicitation) -> float:
-    return max((_instant(asked["expiresAt"]) - _instant(asked["serverTime"])).total_seconds(), 0.0)
+    try:
+        return max((_instant(asked["expiresAt"]) - _instant(asked["serverTime"])).total_seconds(), 0.0)
+    except (ValueError, TypeError):
+        raise _not_parley() from None
 
 
 # Python 3.10 does not read the Z.
@@ -176,7 +179,7 @@ def elicitation_path(elicitation_id: str, action: str = "") -> str:
 
 
 def elicitation_of(reply: Any) -> Elicitation:
-    return cast(Elicitation, _with(reply, "elicitationId", "status"))
+    return cast(Elicitation, _with(reply, "elicitationId", "status", "expiresAt", "serverTime"))
 
 
 def approval_of(reply: Any) -> Any:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import http.client
+import io
+import socket
 import ssl
 import time
+from typing import Any
 
 from ._calls import (
     REPLY_BYTES_MAX,
@@ -22,17 +25,17 @@ _CHUNK = 64 * 1024
 
 
 def send(origin: Origin, context: ssl.SSLContext | None, call: Call, token: str, timeout: float) -> Reply:
-    """One try of about `timeout` seconds, which also limits each single wait for bytes. It follows no redirect."""
+    """One try of `timeout` seconds for the reply, and as many for each step of connecting. It follows no redirect."""
     headers, body = head_and_body(call, token)
-    ends_at = time.monotonic() + timeout
     connection = (
         http.client.HTTPSConnection(origin.host, origin.port, timeout=timeout, context=context)
         if origin.is_secure
         else http.client.HTTPConnection(origin.host, origin.port, timeout=timeout)
     )
+    response = None
     try:
         connection.request(call.method, target_of(origin, call), body or None, headers)
-        response = connection.getresponse()
+        response = _read_head(connection.sock, call.method, time.monotonic() + timeout)
         chunks: list[bytes] = []
         size = 0
         while chunk := response.read1(_CHUNK):
@@ -40,8 +43,6 @@ def send(origin: Origin, context: ssl.SSLContext | None, call: Call, token: str,
             size += len(chunk)
             if size > REPLY_BYTES_MAX:
                 raise too_long_reply()
-            if time.monotonic() > ends_at:
-                raise nothing_came(timeout)
         if response.length:
             # The connection ended within the body.
             raise unreachable(origin)
@@ -52,4 +53,42 @@ def send(origin: Origin, context: ssl.SSLContext | None, call: Call, token: str,
     except (OSError, http.client.HTTPException) as error:
         raise unreachable(origin) from error
     finally:
+        if response is not None:
+            response.close()
         connection.close()
+
+
+def _read_head(sock: socket.socket, method: str, ends_at: float) -> http.client.HTTPResponse:
+    response = http.client.HTTPResponse(sock, method=method)
+    response.fp.close()
+    reader: Any = io.BufferedReader(_Timed(sock, ends_at))
+    response.fp = reader
+    try:
+        response.begin()
+    except BaseException:
+        response.close()
+        raise
+    return response
+
+
+class _Timed(io.RawIOBase):
+    """Reads from a socket until a time. Without it, a server that sends byte by byte would hold a thread for hours."""
+
+    def __init__(self, sock: socket.socket, ends_at: float) -> None:
+        self._raw = sock.makefile("rb", buffering=0)
+        self._sock = sock
+        self._ends_at = ends_at
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int | None:
+        left = self._ends_at - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        self._sock.settimeout(left)
+        return self._raw.readinto(buffer)
+
+    def close(self) -> None:
+        self._raw.close()
+        super().close()

@@ -21,6 +21,8 @@ _CODE_OF_STATUS = {
 # A proxy sends these for a pod that did not answer, whatever their body says.
 _TRANSIENT_STATUSES = (408, 502, 504)
 _FIELDS_NAMED_MAX = 3
+# What json.loads raises: also for text that is nested deeper than Python goes.
+UNREADABLE_JSON = (ValueError, RecursionError)
 
 
 class ParleyError(Exception):
@@ -74,7 +76,7 @@ def _problem_of(content_type: str, body: bytes) -> Mapping[str, Any]:
         return {}
     try:
         problem = json.loads(body)
-    except ValueError:
+    except UNREADABLE_JSON:
         return {}
     return problem if isinstance(problem, dict) else {}
 
@@ -84,7 +86,10 @@ def _message_of(problem: Mapping[str, Any]) -> str | None:
     errors = problem.get("errors")
     if not isinstance(detail, str) or not isinstance(errors, list) or not errors:
         return detail if isinstance(detail, str) else None
-    faults = [f"{fault.get('path')}: {fault.get('message')}" for fault in errors[:_FIELDS_NAMED_MAX]]
+    named = errors[:_FIELDS_NAMED_MAX]
+    if not all(isinstance(fault, dict) for fault in named):
+        return detail
+    faults = [f"{fault.get('path')}: {fault.get('message')}" for fault in named]
     others = len(errors) - len(faults)
     return f"{detail} {'; '.join(faults)}{f'; and {others} more' if others else ''}"
 

@@ -14,10 +14,14 @@ from typing import Any
 from .errors import ParleyError
 
 TOLERANCE_SECONDS = 300
+# Parley signs with no shorter one. An empty one, of a variable that is not set, would let anybody sign.
+_KEY_BYTES_MIN = 24
 
 
 def verify(secret: str, headers: Mapping[str, str], body: bytes, *, now: float | None = None) -> Mapping[str, Any]:
     """The event of a webhook whose signature fits; raises ``unauthenticated`` for every other.
+
+    Raises ``invalid_request`` for a secret that is none.
 
     secret: ``whsec_…``, without the tenant. headers: those of the request, in any case. body: its raw bytes. A
     webhook may arrive more than once with the same ``webhook-id``: skip those that you have processed.
@@ -43,9 +47,12 @@ def verify(secret: str, headers: Mapping[str, str], body: bytes, *, now: float |
 
 def _key_of(secret: str) -> bytes:
     try:
-        return base64.b64decode(secret.removeprefix("whsec_"), validate=True)
+        key = base64.b64decode(secret.removeprefix("whsec_"), validate=True)
     except (binascii.Error, ValueError):
-        raise ParleyError("invalid_request", "The secret is not whsec_ and base64.") from None
+        key = b""
+    if len(key) < _KEY_BYTES_MIN:
+        raise ParleyError("invalid_request", "The secret is not whsec_ and base64 of at least 24 bytes.")
+    return key
 
 
 def _refused() -> ParleyError:
