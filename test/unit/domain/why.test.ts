@@ -30,7 +30,8 @@ const RUN: RunFacts = {
 };
 const ALICE = { name: 'alice', streams: [] };
 const ASKED = 'alice was asked 14 minutes ago (credential_required for tracker)';
-const NO_PAGE = 'alice has no event stream open on any pod: no chat or inbox of theirs shows it now.';
+const NO_PAGE =
+  'alice has no event stream open on any pod: no chat or inbox follows it now. Clients that poll, such as those of MCP and A2A, hold none.';
 const BEGAN = 'The turn sr_1 of the agent desk began 15 minutes ago';
 const EXPIRES = 'It expires by itself at 10:20:00 UTC, in 20 minutes.';
 const HELD = 'The pod pod-1 holds it.';
@@ -55,7 +56,7 @@ describe('why', () => {
       ofRecord({ expiresAt: NOW - 3_000 }),
       [
         `${ASKED} and has not answered.`,
-        'Its deadline passed 3 seconds ago and nothing has expired it yet: no pod or worker sweeps.',
+        'Its deadline passed 3 seconds ago and nothing has expired it yet: if it stays, no pod or worker sweeps.',
         NO_PAGE,
       ],
     ],
@@ -168,6 +169,19 @@ describe('why', () => {
         'It is detached: no pod holds it, and it goes on when what it waits for has ended, and at 11:00:00 UTC at the latest.',
         'It has waited for el_1 (agent) for 14 minutes, which has ended.',
         'A wait has ended, so a worker or a reader resumes it; if it stays, no worker runs: resume it.',
+      ],
+    ],
+    [
+      'a detached one that stops',
+      ofRun({
+        isStopping: true,
+        holder: { type: 'detached', restsUntil: NOW + HOUR },
+        waits: [{ ...WAIT, openUntil: undefined }],
+      }),
+      [
+        `${BEGAN} and was asked to stop.`,
+        'It is detached: no pod holds it, and a worker hands it to one that ends it; if it stays, no worker runs: resume it.',
+        'It has waited for el_1 (agent) for 14 minutes, which has ended.',
       ],
     ],
     [

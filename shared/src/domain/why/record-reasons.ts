@@ -19,7 +19,7 @@ export function recordReasons(record: RecordFacts, name: string, now: number): s
       ? `${asked}, opened the page and has not finished there.`
       : `${asked} and has not answered.`,
     isOverdue
-      ? `Its deadline passed ${inWords(now - record.expiresAt)} ago and nothing has expired it yet: no pod or worker sweeps.`
+      ? `Its deadline passed ${inWords(now - record.expiresAt)} ago and nothing has expired it yet: if it stays, no pod or worker sweeps.`
       : `It expires by itself ${atTime(record.expiresAt, now)}, in ${inWords(record.expiresAt - now)}.`,
   ];
 }
@@ -51,7 +51,7 @@ function endOf(
 export function personReasons({ name, streams, channel }: PersonFacts): string[] {
   const reasons = [
     streams.length === 0
-      ? `${name} has no event stream open on any pod: no chat or inbox of theirs shows it now.`
+      ? `${name} has no event stream open on any pod: no chat or inbox follows it now. Clients that poll, such as those of MCP and A2A, hold none.`
       : `${name} has ${streams.length} event stream${streams.length === 1 ? '' : 's'} open: ${streams.join(', ')}.`,
   ];
   if (channel !== undefined) reasons.push(channelReason(name, channel));

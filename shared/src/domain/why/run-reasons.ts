@@ -46,6 +46,10 @@ function holderReasons({ holder, takeOvers, isStopping }: RunFacts, now: number)
     case 'queued':
       return [`No pod holds it: it waits until one has room.${died}`];
     case 'detached': {
+      if (isStopping)
+        return [
+          `It is detached: no pod holds it, and a worker hands it to one that ends it; if it stays, no worker runs: resume it.${died}`,
+        ];
       const { restsUntil } = holder;
       const rest = restsUntil === undefined ? '' : `, and ${atTime(restsUntil, now)} at the latest`;
       return [

@@ -48,7 +48,7 @@ export const SAMPLE_ADMIN_TURN: AdminTurn = {
 export const SAMPLE_REASONS = [
   'alice was asked 14 minutes ago (credential_required for tracker) and has not answered.',
   'It expires by itself at 10:00:00 UTC, in 15 minutes.',
-  'alice has no event stream open on any pod: no chat or inbox of theirs shows it now.',
+  'alice has no event stream open on any pod: no chat or inbox follows it now. Clients that poll, such as those of MCP and A2A, hold none.',
   'alice is linked to slack, which notifies them in 6 minutes.',
   'The turn sr_0gT3fMv7Qx2LrK8sYbWnHc of the agent travel began 14 minutes ago and has not ended.',
   'It is detached: no pod holds it, and it goes on when what it waits for has ended.',
