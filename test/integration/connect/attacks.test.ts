@@ -1,8 +1,11 @@
+import type { ApprovalDefinition } from '@parley/shared/domain/approvals/definition';
 import { describe, expect, test } from 'vitest';
 import { createCookieJar } from '../../../infra/demo/stand-ins/authorization-server/walk.ts';
 import { createTestBrowser, SAYS, UNKNOWN_IDS } from '../../harness/connect/browser.ts';
 import { tampered } from '../../harness/connect/connectors-setup.ts';
-import { ADA } from '../../harness/connect/setup.ts';
+import { ADA, type World } from '../../harness/connect/setup.ts';
+import { decideAs, requestApproval } from '../../harness/engines/approvals.ts';
+import { askAboutSeat } from './seat-question.ts';
 import { connectSuite } from './suite.ts';
 
 const { world, begun, back } = connectSuite();
@@ -202,5 +205,55 @@ describe('a sign-in', () => {
     expect(again.heading).toBe(shown.heading);
     const elsewhere = createTestBrowser(here);
     expect((await elsewhere.open(callback)).heading).toBe(SAYS.signIn);
+  });
+});
+
+describe('the inbox', () => {
+  const INBOX = '/auth/inbox';
+  const STREAM = { ...ADA, streamRequestId: 'run 1' };
+  const FORM = { type: 'object', properties: { seat: { type: 'string' } } } as const;
+
+  async function entered() {
+    const here = await world({ identity: 'typed' });
+    const browser = createTestBrowser(here);
+    return { here, browser, open: () => browser.enter(INBOX, 'ada') };
+  }
+
+  /** Ada has approved a call for its whole conversation. */
+  async function remembered(here: World, more: Partial<ApprovalDefinition> = {}) {
+    const { row } = await requestApproval(here.engine, STREAM, more);
+    await decideAs(here.engine, STREAM, row.id, { decision: 'approve', remember: true });
+  }
+
+  test.each([
+    ['without the token of its form', { csrf: '' }, {}],
+    ['from another site', {}, { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' }],
+  ])('a form of it changes nothing %s', async (_what, fields, headers) => {
+    const { here, browser, open } = await entered();
+    await remembered(here);
+    const shown = await open();
+    for (const form of ['forget', 'sign-out']) {
+      const own = shown.forms.get(form);
+      const refused = await browser.post(own?.action ?? '', { ...own?.fields, ...fields }, { headers });
+      expect([refused.status, refused.heading]).toEqual([403, SAYS.refused]);
+    }
+    expect(await here.engine.approvals.grants.list(ADA)).toHaveLength(1);
+    expect((await browser.open(INBOX)).heading).toBe(shown.heading);
+  });
+
+  test('texts of agents and servers are shown as text, and nothing of them stands in an address or a log', async () => {
+    const { here, open } = await entered();
+    const hostile = '"><script>alert(1)</script>';
+    const context = { trigger: 'agent', agent: hostile };
+    await askAboutSeat(here, { requestedSchema: FORM }, { message: hostile, title: hostile, context });
+    const tool = { server: 's', serverTitle: hostile, name: hostile, title: hostile };
+    await remembered(here, { agent: hostile, tool });
+    await requestApproval(here.engine, STREAM, { agent: hostile, tool, rule: 'other' });
+    const { html, headers, hops } = await open();
+    expect(html.match(/&quot;&gt;&lt;script&gt;alert\(1\)&lt;\/script&gt;/gu)?.length).toBeGreaterThan(8);
+    expect(html).not.toContain('<script');
+    expect(headers.get('content-security-policy')).toMatch(/^default-src 'none'.*frame-ancestors 'none'/u);
+    expect(headers.get('x-frame-options')).toBe('DENY');
+    for (const text of [...hops, ...here.lines]) expect(text).not.toContain('alert(1)');
   });
 });
