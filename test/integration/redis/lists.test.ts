@@ -14,8 +14,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadQuestions } from '../../../services/api/src/surfaces/admin/load.ts';
 import { readAdminPage } from '../../../services/api/src/surfaces/admin/page.ts';
 import { engineOn } from '../../harness/engines/engines.ts';
-import { answerQuestion, askQuestion, newOwner } from '../../harness/engines/questions.ts';
+import { answerQuestion, askQuestion, newOwner, newStream } from '../../harness/engines/questions.ts';
 import { ROOMY } from '../../harness/engines/settings.ts';
+import { textWrite, turnOf } from '../../harness/engines/turn-writes.ts';
 import { paced } from '../../harness/pace.ts';
 import { type RedisServer, startRedis } from '../../harness/redis/redis-server.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
@@ -143,6 +144,18 @@ describe('on Redis, the lists of a tenant', () => {
     const among = await cost();
     expect(alone).toBeGreaterThan(64);
     expect(among).toBeLessThanOrEqual(alone * 1.1);
+  });
+
+  it('lose a hundred entries at most with one end, which holds Redis for no longer', async () => {
+    const owner = newOwner();
+    const key = tenantListKey('turns', owner.tenant, bucketOf(owner));
+    await redis.zadd(key, ...Array.from({ length: 250 }, (_, at) => [-1 - at, `old-${at}`]).flat());
+    const run = turnOf(owner, newStream(owner).streamRequestId);
+    await backend.runs.begin(run);
+    await backend.runs.write(run, textWrite(2, 3, { end: { status: 'finished', messages: [] } }));
+    expect(await redis.zcard(key)).toBe(151);
+    expect(await redis.zscore(key, 'old-0')).toBe(null);
+    expect(await redis.zscore(key, 'old-249')).toBe('-250');
   });
 
   it('lose what ended before the retention with later ends, and leave with the last record', async () => {

@@ -131,7 +131,7 @@ local function commitStep(keys, args)
       redis.call('ZADD', listed, 'XX', textOf(-now), id)
       if guard == 'due' then keepFor(listed, retention) end
       -- Now and then, what ended before the retention leaves the list.
-      if microseconds % 16 == 0 then redis.call('ZREMRANGEBYSCORE', listed, textOf(retention - now), '(0') end
+      if microseconds % 16 == 0 then removeOldest(listed, retention, now) end
       redis.call('ZADD', history, createdAt, id)
       local beyond = redis.call('ZCARD', history) - endedMax
       if beyond > 0 then

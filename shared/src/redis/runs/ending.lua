@@ -1,4 +1,4 @@
--- Piece: the end of a run. It uses runs/usage and outbox/tasks.
+-- Piece: the end of a run. It uses runs/usage, outbox/tasks and tenants/leaving.
 
 -- The bytes of the images in a person's message. JSON escapes the quotes within texts, so that none of them looks like a key.
 local function imageBytesOf(message)
@@ -49,8 +49,7 @@ local function endRun(key, arg, stored, now, first, last)
   redis.call('HDEL', key.running, arg.field)
   -- An entry that is not there belongs to a turn of an earlier version, and its list might stay for ever.
   redis.call('ZADD', key.listed, 'XX', string.format('%.0f', -now), arg.field)
-  -- What ended before the retention leaves the list.
-  redis.call('ZREMRANGEBYSCORE', key.listed, string.format('%.0f', arg.retention - now), '(0')
+  removeOldest(key.listed, arg.retention, now)
   redis.call('PEXPIRE', key.run, arg.retention)
   redis.call('PEXPIRE', key.feed, arg.retention)
   if redis.call('HGET', key.conversation, 'running') == arg.streamRequestId then

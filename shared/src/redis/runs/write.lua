@@ -1,4 +1,4 @@
--- requires: client/clock, feed/append, runs/usage, outbox/tasks, runs/ending, runs/detaching
+-- requires: client/clock, feed/append, runs/usage, outbox/tasks, tenants/leaving, runs/ending, runs/detaching
 -- keys: run feed conversation messages running usage usageEnds turns tokens listed resumptions tries
 -- args: streamRequestId term firstSeq channel wakeJson bytesMax runLife endStatus retention conversationLife
 -- args: messagesMax historyBytesMax imageBytesMax noteCount eventCount messageCount field detachedOwner questionCount
