@@ -45,7 +45,7 @@ export async function streaming({ redisUrl, scaled, progress }: Bench): Promise<
       what: 'a word from model to reader, over publish at the same pace',
       measured: `p50 ${Math.round(median(words))} us over ${Math.round(median(floor))} us`,
       ratios: ratiosOf(words, floor),
-      aim: { atMost: 1.5 },
+      aim: { atMost: 1.8 },
     },
     await wholeTurns(redisUrl, scaled(WHOLE_TURNS, 4)),
   ];

@@ -27,7 +27,7 @@ export interface PeerModule {
 }
 
 export async function openContender(variant: Exclude<Variant, 'peer'>, redisUrl: string): Promise<Contender> {
-  if (variant === 'engine') return openEngine(redisUrl);
+  if (variant === 'engine' || variant === 'shown') return openEngine(redisUrl, variant === 'shown');
   return variant === 'publish' ? openPublish(redisUrl) : openRaw(redisUrl, variant === 'validated');
 }
 
@@ -94,7 +94,7 @@ async function validate(redis: Redis, id: string, answer: object): Promise<void>
     throw new Error(`${id} is ${status}`);
 }
 
-async function openEngine(redisUrl: string): Promise<Contender> {
+async function openEngine(redisUrl: string, isShown: boolean): Promise<Contender> {
   const { engine } = await openBenchEngine(redisUrl);
   let asked = 0;
   return {
@@ -121,14 +121,27 @@ async function openEngine(redisUrl: string): Promise<Contender> {
       await new Promise((resolve) => setTimeout(resolve, 200));
       return ids;
     },
+    ...(isShown && {
+      async prepare(keys) {
+        await Promise.all(keys.map(async (key) => engine.read(personIn(key), idIn(key))));
+      },
+    }),
     async settle(key) {
-      const [userId = '', id = ''] = key.split(' ');
       await engine.answer({
-        caller: { kind: 'user', tenant: TENANT, userId },
-        id,
+        caller: personIn(key),
+        id: idIn(key),
         response: { action: 'accept', content: { environment: 'staging', at: microseconds() } },
         surface: 'api',
       });
     },
   };
+}
+
+/** The person and the question of `<user> <id>`. */
+function personIn(key: string) {
+  return { kind: 'user', tenant: TENANT, userId: key.slice(0, key.indexOf(' ')) } as const;
+}
+
+function idIn(key: string): string {
+  return key.slice(key.indexOf(' ') + 1);
 }

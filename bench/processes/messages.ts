@@ -30,10 +30,10 @@ export type Reply =
 
 /**
  * publish: PUBLISH to message and nothing else; raw: one settle script and a pod channel; validated: the same after a
- * read of the row and the product's check of the answer; engine: Parley; peer: the contender whose module the process was
- * started with.
+ * read of the row and the product's check of the answer; engine: Parley, where the answering process has never seen the
+ * question; shown: Parley, where it has shown it; peer: the contender whose module the process was started with.
  */
-export type Variant = 'publish' | 'raw' | 'validated' | 'engine' | 'peer';
+export type Variant = 'publish' | 'raw' | 'validated' | 'engine' | 'shown' | 'peer';
 
 /** One after the other, so many a second; or as fast as possible with so many under way. */
 export type Pace = { readonly perSecond: number } | { readonly underWay: number };

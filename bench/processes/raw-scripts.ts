@@ -11,14 +11,13 @@ const RAW_SETTLE = `
 if redis.call('HGET', KEYS[1], 'status') ~= 'pending' then return 0 end
 redis.call('HSET', KEYS[1], 'status', 'accepted', 'answer', ARGV[1])
 redis.call('ZREM', KEYS[2], KEYS[1])
-redis.call('PEXPIRE', KEYS[1], 86400000)
 redis.call('PUBLISH', ARGV[2], KEYS[1] .. ' ' .. ARGV[1])
 return 1`;
 
 type RawCommand = (...args: (string | number)[]) => Promise<number>;
 
 /**
- * The least that a settle must do, as two scripts of the bench itself: one row, one index, one publish.
+ * The least that a life must do, as two scripts of the bench itself: one row, one index, one publish.
  * `benchOpen`: row, deadlines, definition, deadline. `benchSettle`: row, deadlines, answer, channel.
  */
 export function rawCommands(redis: Redis): Readonly<Record<'benchOpen' | 'benchSettle', RawCommand>> {
@@ -42,6 +41,5 @@ export async function rawLifecycles(redis: Redis, count: number): Promise<void> 
       '{"environment":"staging","at":1}',
       'bench:none',
     );
-    await redis.del(row);
   });
 }

@@ -22,6 +22,8 @@ export interface EngineSettings extends WebhookSettings {
   readonly graceMs: number;
   /** How often a waiter or reader looks at the truth although nothing woke it, in ms. */
   readonly recheckMs: number;
+  /** How many bytes of open records a process keeps of those that it wrote or showed. */
+  readonly knownBytesMax: number;
 }
 
 /** What every use case gets. */

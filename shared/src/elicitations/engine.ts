@@ -26,6 +26,7 @@ import type { ExpireResult } from './records/expire.ts';
 import { createKnownRows } from './records/known-rows.ts';
 import { createExpiringNote, createLeaveToAskers } from './records/leave-to-askers.ts';
 import { readRecord } from './records/read.ts';
+import { storesOfShown } from './records/shown-rows.ts';
 import { type WaitInput, wait } from './records/wait.ts';
 import { type WithdrawRequest, withdraw } from './records/withdraw.ts';
 import { replay } from './replay.ts';
@@ -47,17 +48,21 @@ export interface WithdrawRecord extends Omit<WithdrawRequest<ElicitationTypes>, 
 
 /** The use cases, bound to one backend: the whole of what adapters see. */
 export function createEngine(deps: EngineDeps) {
+  const rows = createKnownRows(deps.settings.knownBytesMax);
   const known = {
-    questions: createKnownRows<ElicitationTypes>(ELICITATIONS),
-    approvals: createKnownRows<ApprovalTypes>(APPROVALS),
+    questions: rows.of<ElicitationTypes>(ELICITATIONS),
+    approvals: rows.of<ApprovalTypes>(APPROVALS),
   };
+  const shown = storesOfShown(deps, known);
   const questions = elicitationDeps(deps, known.questions);
   const approvals = approvalDeps(deps, known.approvals);
   const streamClaims = createStreamClaims(deps.claims, deps.settings.retentionMs);
   const grants = createGrants(deps.ownerRecords.grants, deps.settings.retentionMs);
   const askDeps = { ...deps, questions, streamClaims };
+  const shownQuestions = { family: ELICITATIONS, records: shown.elicitations };
+  const shownApprovals = { family: APPROVALS, records: shown.approvals };
   const leaveToAskers = createLeaveToAskers(deps.elicitations);
-  const allDeps = { ...deps, families: { questions, approvals }, leaveToAskers };
+  const allDeps = { ...deps, records: shown.records, families: { questions, approvals }, leaveToAskers };
   const noteExpiring = createExpiringNote(deps.elicitations);
 
   async function withdrawRecord({ seen, ...request }: WithdrawRecord): Promise<void> {
@@ -70,10 +75,6 @@ export function createEngine(deps: EngineDeps) {
   async function isOpen(caller: Caller, id: string): Promise<boolean> {
     if (isApprovalId(id)) return !isApprovalEnded((await readRecord(approvals, caller, id)).row.status);
     return !isTerminal((await readRecord(questions, caller, id)).row.status);
-  }
-
-  function purgeKnown(): void {
-    for (const rows of Object.values(known)) rows.purge();
   }
 
   return {
@@ -91,12 +92,14 @@ export function createEngine(deps: EngineDeps) {
       return earlyOf((await expireTogether(allDeps, ids)).results);
     },
     expireDue: (input: ExpireDueInput) => expireDue(allDeps, input),
-    read: (caller: Caller, id: string) => readRecord(questions, caller, id),
-    list: (request: PageRequest) => deps.elicitations.page(request),
-    openRecords: (request: Parameters<StoredRecords['openPage']>[0]) => deps.records.openPage(request),
+    read: (caller: Caller, id: string) => readRecord(shownQuestions, caller, id),
+    list: (request: PageRequest) => shown.elicitations.page(request),
+    openRecords: (request: Parameters<StoredRecords['openPage']>[0]) => shown.records.openPage(request),
+    /** For pages that find a question by its id and check for themselves who may see it. */
+    shown,
     wait: (input: WaitInput<ElicitationTypes>) => wait(questions, input),
-    replay: (stream: StreamRef) => replay(deps, stream),
-    replayItems: (stream: StreamRef, beginning?: FeedBeginning) => replayItems(deps, stream, beginning),
+    replay: (stream: StreamRef) => replay(allDeps, stream),
+    replayItems: (stream: StreamRef, beginning?: FeedBeginning) => replayItems(allDeps, stream, beginning),
     newestEvents: (stream: StreamRef) => newestEvents(deps, stream),
     watch: (input: WatchInput) => watch(allDeps, input),
     watchLive: (input: Omit<WatchInput, 'evenIfSilent'>) => watchLive(allDeps, input),
@@ -105,7 +108,7 @@ export function createEngine(deps: EngineDeps) {
     notices: createNotices(deps.ownerRecords.seen),
     sweep: (signal?: AbortSignal) => sweep(allDeps, signal),
     sweepInTurn(turn: SweepTurn, signal?: AbortSignal) {
-      purgeKnown();
+      rows.purge();
       return sweepInTurn(allDeps, turn, signal);
     },
     /** Calls of tools that a person approves. */
@@ -115,8 +118,8 @@ export function createEngine(deps: EngineDeps) {
       find: (request: Parameters<typeof findRequested>[2]) => findRequested(deps, approvals, request),
       decide: (input: DecideInput) => decide(approvals, grants, input),
       withdraw: (request: WithdrawRequest<ApprovalTypes>) => withdraw(approvals, request),
-      read: (caller: Caller, id: string) => readRecord(approvals, caller, id),
-      list: (request: PageRequest<ApprovalTypes>) => deps.approvals.page(request),
+      read: (caller: Caller, id: string) => readRecord(shownApprovals, caller, id),
+      list: (request: PageRequest<ApprovalTypes>) => shown.approvals.page(request),
       wait: (input: WaitInput<ApprovalTypes>) => wait(approvals, input),
       /** Remembered approvals. */
       grants,

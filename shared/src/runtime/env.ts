@@ -210,5 +210,6 @@ export function engineSettings(env: Env): EngineSettings {
     webhooks: webhookRules(env),
     graceMs: env.PARLEY_GRACE_MS,
     recheckMs: env.PARLEY_RECHECK_MS,
+    knownBytesMax: env.PARLEY_LIMIT_KNOWN_BYTES,
   };
 }

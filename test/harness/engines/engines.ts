@@ -20,6 +20,7 @@ const SETTINGS: EngineSettings = {
   answerBaseUrl: 'https://parley.example/auth/answer/',
   graceMs: 2_000,
   recheckMs: 600_000,
+  knownBytesMax: 32 * 1024 * 1024,
 };
 
 export interface EngineOptions extends Partial<Omit<EngineDeps, 'settings'>> {

@@ -36,6 +36,7 @@ export const SETTINGS = {
   allowLoopbackHttp: true,
   graceMs: 5_000,
   recheckMs: 1_000,
+  knownBytesMax: 32 * 1024 * 1024,
 };
 
 export function single(url: string): RedisLocation {

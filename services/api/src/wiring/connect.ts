@@ -94,7 +94,7 @@ export function wireConnect(parts: ConnectParts): WiredConnect | undefined {
   const pages: ConnectDeps = {
     publicUrl,
     engine,
-    elicitations,
+    elicitations: engine.shown.elicitations,
     store: backend.connect,
     limits: backend.limits,
     vault,

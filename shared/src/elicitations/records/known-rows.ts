@@ -1,9 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Family, FamilyTypes, RowOf } from '../../domain/family.ts';
 
-/** Limits of one process, for the rows of one family. */
-const ROWS_MAX = 10_000;
-const BYTES_MAX = 16 * 1024 * 1024;
 /** What a row takes beside its definition, which may take two bytes a character. */
 const BYTES_BESIDE = 500;
 /** A row is kept for this long after it was noted, and at most this long after its deadline, in ms. */
@@ -17,52 +14,67 @@ interface KnownRow<T extends FamilyTypes> {
   readonly isKnown: true;
 }
 
-/** Open rows that this process has created or moved. Their next move by this process needs no read. */
+/**
+ * Open rows that this process has created, moved or shown. Their next move by this process needs no read.
+ *
+ * One rule holds for every row that a process keeps, here and in a waiter: it may be out of date, and nobody is told anything
+ * by it. It can only become the base of a commit, which compares revision and creation time and brings the present row where
+ * they differ; a wake replaces its state only with a newer revision; whatever else is to be decided is decided on the row in
+ * the store. The definition is the part that never changes.
+ */
 export interface KnownRows<T extends FamilyTypes> {
-  /** Remembers an open row as a commit returned it; removes one that has ended. */
+  /** Remembers an open row as the store returned it; removes one that has ended. */
   note(seen: Pick<KnownRow<T>, 'row' | 'now'>): void;
   remove(id: string): void;
   find(id: string): KnownRow<T> | undefined;
+}
+
+/** The known rows of all families together, whose ids differ. */
+interface ProcessRows {
+  of<T extends FamilyTypes>(family: Pick<Family<T>, 'isTerminal'>): KnownRows<T>;
   /** Removes the rows whose time is over. */
   purge(): void;
 }
 
 /** The definition is kept as text, which takes a fraction of the memory of its objects. */
-interface NotedRow<T extends FamilyTypes> {
+interface NotedRow {
   readonly definition: string;
-  readonly row: Omit<RowOf<T>, 'definition'>;
+  readonly row: Omit<RowOf<FamilyTypes>, 'definition'>;
   /** The Redis clock less that of this process, in ms. */
   readonly clockOffset: number;
 }
 
-export function createKnownRows<T extends FamilyTypes>(family: Pick<Family<T>, 'isTerminal'>): KnownRows<T> {
-  const rows = new LRUCache<string, NotedRow<T>>({
-    max: ROWS_MAX,
-    maxSize: BYTES_MAX,
+/** `bytesMax`: the memory that the rows take at most, about; the ones noted or found longest ago leave first. */
+export function createKnownRows(bytesMax: number): ProcessRows {
+  const rows = new LRUCache<string, NotedRow>({
+    maxSize: bytesMax,
     perf: { now: () => performance.now() },
   });
   return {
-    note({ row: { definition, ...row }, now }) {
-      if (family.isTerminal(row.status)) {
-        rows.delete(row.id);
-        return;
-      }
-      const text = JSON.stringify(definition);
-      const ttl = Math.min(KEPT_MS, Math.max(0, row.expiresAt - now) + KEPT_AFTER_DEADLINE_MS);
-      rows.set(
-        row.id,
-        { definition: text, row, clockOffset: now - performance.now() },
-        { size: 2 * text.length + BYTES_BESIDE, ttl },
-      );
-    },
-    remove: (id) => void rows.delete(id),
     purge: () => void rows.purgeStale(),
-    find(id) {
-      const known = rows.get(id);
-      if (known === undefined) return undefined;
-      const { row, definition, clockOffset } = known;
-      const whole = { ...row, definition: JSON.parse(definition) } as RowOf<T>;
-      return { row: whole, now: Math.floor(performance.now() + clockOffset), isKnown: true };
-    },
+    of: <T extends FamilyTypes>(family: Pick<Family<T>, 'isTerminal'>): KnownRows<T> => ({
+      note({ row: { definition, ...row }, now }) {
+        if (family.isTerminal(row.status)) {
+          rows.delete(row.id);
+          return;
+        }
+        const kept = rows.peek(row.id);
+        const text = kept?.row.createdAt === row.createdAt ? kept.definition : JSON.stringify(definition);
+        const ttl = Math.min(KEPT_MS, Math.max(0, row.expiresAt - now) + KEPT_AFTER_DEADLINE_MS);
+        rows.set(
+          row.id,
+          { definition: text, row, clockOffset: now - performance.now() },
+          { size: 2 * text.length + BYTES_BESIDE, ttl },
+        );
+      },
+      remove: (id) => void rows.delete(id),
+      find(id) {
+        const known = rows.get(id);
+        if (known === undefined) return undefined;
+        const { row, definition, clockOffset } = known;
+        const whole = { ...row, definition: JSON.parse(definition) } as RowOf<T>;
+        return { row: whole, now: Math.floor(performance.now() + clockOffset), isKnown: true };
+      },
+    }),
   };
 }

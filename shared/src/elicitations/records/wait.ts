@@ -176,7 +176,7 @@ function stillAway(): ParleyError {
   });
 }
 
-/** The ended row, where the wake carries its settlement and a newer revision; otherwise nothing. */
+/** The ended row, where the wake carries its settlement and a newer revision, by the rule of `KnownRows`; otherwise nothing. */
 function endedBy<T extends FamilyTypes>(
   { family }: RecordDeps<T>,
   { id, status, revision, settlement, at }: RecordWake<T>,

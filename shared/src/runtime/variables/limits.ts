@@ -99,7 +99,12 @@ export const LIMIT_VARIABLES = {
     1e9,
     'Bytes of the elicitations in one page of a list, and in one event of an inbox snapshot. A larger elicitation has a page of its own.',
   ),
-  PARLEY_LIMIT_USER_HISTORY: integer(1_000, 1, 1e6, 'Ended elicitations listed for one user.'),
+  PARLEY_LIMIT_USER_HISTORY: integer(
+    1_000,
+    1,
+    1e6,
+    'Ended elicitations listed for one user; for a short time about a sixteenth more.',
+  ),
   PARLEY_LIMIT_ELICITATION_ANSWERS: integer(300, 1, 1e9, 'Answers to one elicitation in 10 s.'),
   PARLEY_LIMIT_CONNECT_FORMS: integer(
     600,
@@ -169,6 +174,12 @@ export const LIMIT_VARIABLES = {
     0,
     1e7,
     'Deadlines for which one pod keeps a local timer. The queue handles the others.',
+  ),
+  PARLEY_LIMIT_KNOWN_BYTES: integer(
+    33_554_432,
+    100_000,
+    2 ** 32,
+    'Memory for the open questions and approvals that one pod asked, moved or showed: an answer to one of them needs no read.',
   ),
 
   // The OpenTelemetry SDK reads these and all its other variables by itself. Listed is what decides whether it starts.

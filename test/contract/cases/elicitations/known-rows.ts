@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Row } from '@parley/shared/domain/elicitations/row';
 import { transition } from '@parley/shared/domain/elicitations/transition';
+import type { Engine } from '@parley/shared/elicitations/engine';
 import type { Timers } from '@parley/shared/ports/timers';
 import { describe, expect, it } from 'vitest';
 import type { Contract } from '../../../harness/engines/contract.ts';
@@ -14,9 +16,27 @@ import {
   QUESTIONS,
   send,
   serviceOf,
+  userOf,
 } from '../../../harness/engines/questions.ts';
 
 const SERVER_URL = 'url, server completion';
+
+/** The ways in which a pod shows a question that another pod has asked. */
+const SHOWN: Readonly<Record<string, (engine: Engine, row: Row) => Promise<unknown>>> = {
+  'by its id': (engine, { id, definition }) => engine.read(userOf(definition), id),
+  'to a page that checks who may see it': (engine, { id }) => engine.shown.elicitations.read(id),
+  'in a list': (engine, { definition: owner }) => engine.list({ owner, limit: 10 }),
+  'in a list of what is open': (engine, { definition: owner }) => engine.openRecords({ owner, limit: 10 }),
+  async 'in an inbox'(engine, { definition: owner }) {
+    for await (const _snapshot of engine.watchInbox({ owner })) return;
+  },
+  async 'on its stream, also to a chat'(engine, { definition: stream }) {
+    for await (const _event of await engine.watch({ stream, evenIfSilent: false })) return;
+  },
+  async 'in a replay of its stream'(engine, { definition: stream }) {
+    for await (const _event of engine.replayItems(stream)) return;
+  },
+};
 
 /** A pod moves the rows that it knows without a read, and what another pod did to them comes first. */
 export function knownRowsContract(contract: Contract): void {
@@ -109,6 +129,41 @@ export function knownRowsContract(contract: Contract): void {
       const before = reads.length;
       await answerQuestion(engine, owner, row.id, 'decline');
       expect(reads.slice(before)).toEqual([row.id]);
+    });
+  });
+  describe('a row that the pod has shown', () => {
+    it.each(Object.keys(SHOWN))('%s is not read before its person answers it', async (way) => {
+      const { engine, reads } = openCounting();
+      const { owner, row } = await askSomebody(contract.second);
+      await SHOWN[way]?.(engine, row);
+      reads.length = 0;
+      await answerQuestion(engine, owner, row.id, 'accept', { colour: 'red' });
+      expect(reads).toEqual([]);
+      expect((await contract.second.read(serviceOf(owner), row.id)).row.status).toBe('accepted');
+    });
+
+    it('is refused with what another pod did to it since, which the commit brings', async () => {
+      const { engine, reads } = openCounting();
+      const { owner, row } = await askSomebody(contract.second);
+      await engine.read(serviceOf(owner), row.id);
+      await answerQuestion(contract.second, owner, row.id, 'accept', { colour: 'red' });
+      reads.length = 0;
+      const late = await expectRefusal(answerQuestion(engine, owner, row.id, 'accept', { colour: 'blue' }));
+      expect(late).toMatchObject({ code: 'already_settled', elicitation: { content: { colour: 'red' } } });
+      expect(reads).toEqual([]);
+    });
+
+    it('is read before somebody else is refused, as if it were not known', async () => {
+      const { engine, reads } = openCounting();
+      const { owner, row } = await askSomebody(contract.second);
+      await engine.read(userOf(owner), row.id);
+      reads.length = 0;
+      const stranger = { ...owner, userId: `not ${owner.userId}` };
+      const refused = await expectRefusal(
+        answerQuestion(engine, stranger, row.id, 'accept', { colour: 'red' }),
+      );
+      expect(refused.code).toBe('not_found');
+      expect(reads).toEqual([row.id]);
     });
   });
 }

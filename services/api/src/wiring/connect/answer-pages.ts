@@ -20,7 +20,7 @@ export function wireAnswerPages(parts: PodParts, connect: ConnectDeps | undefine
   const pages = answerPageRoutes({
     publicUrl,
     engine,
-    elicitations: backend.elicitations,
+    elicitations: engine.shown.elicitations,
     store: backend.connect,
     limits: backend.limits,
     approvals: backend.approvals,
