@@ -14,6 +14,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadQuestions } from '../../../services/api/src/surfaces/admin/load.ts';
 import { readAdminPage } from '../../../services/api/src/surfaces/admin/page.ts';
 import { engineOn } from '../../harness/engines/engines.ts';
+import { expectRefusal } from '../../harness/engines/observe.ts';
 import { answerQuestion, askQuestion, newOwner, newStream } from '../../harness/engines/questions.ts';
 import { ROOMY } from '../../harness/engines/settings.ts';
 import { textWrite, turnOf } from '../../harness/engines/turn-writes.ts';
@@ -43,8 +44,13 @@ afterAll(async () => {
 
 /** Scripts that Redis has run, without those that run within them. */
 async function countScripts(): Promise<number> {
-  const [, calls] = /cmdstat_evalsha:calls=(\d+)/.exec(await redis.info('commandstats')) ?? [];
-  return Number(calls ?? 0);
+  return (await countCommands()).get('evalsha') ?? 0;
+}
+
+/** How often Redis has executed each command, within scripts, too. */
+async function countCommands(): Promise<ReadonlyMap<string, number>> {
+  const lines = (await redis.info('commandstats')).matchAll(/^cmdstat_([^:]+):calls=(\d+)/gm);
+  return new Map([...lines].map(([, name = '', calls]) => [name, Number(calls)]));
 }
 
 describe('on Redis, a list', () => {
@@ -200,6 +206,65 @@ describe('on Redis, the bytes of open questions', () => {
     expect(Number(await redis.get(key))).toBeLessThan(2_000);
     expect(await redis.pttl(key)).toBeGreaterThan(0);
     await answerQuestion(engine, owner, row.id, 'decline');
+  });
+
+  it.each([
+    ['while another one is open, where the counter has lapsed', 1, undefined],
+    ['where nothing is open, whatever the counter says', 0, 1_000_000],
+  ])('are counted anew %s', async (_when, open, counter) => {
+    const owner = newOwner();
+    const key = inboxKey(owner).replace(':inbox:', ':inbox-bytes:');
+    const { row } = await askQuestion(engine, owner);
+    const one = Number(await redis.get(key));
+    if (open === 0) await answerQuestion(engine, owner, row.id, 'decline');
+    if (counter === undefined) await redis.del(key);
+    else await redis.set(key, counter);
+    await askQuestion(engine, owner);
+    expect(Number(await redis.get(key))).toBe((open + 1) * one);
+    expect(await redis.pttl(key)).toBeGreaterThan(0);
+  });
+
+  it('are never fewer than the counter says, so that ends need not count: many in turn are asked, and too many at once are not', async () => {
+    const owner = newOwner();
+    for (let turn = 0; turn < 20; turn += 1) {
+      const { row } = await askQuestion(engine, owner);
+      await askQuestion(engine, owner).then((other) =>
+        answerQuestion(engine, owner, other.row.id, 'decline'),
+      );
+      await answerQuestion(engine, owner, row.id, 'decline');
+    }
+    const refused = expectRefusal(Promise.all(Array.from({ length: 20 }, () => askQuestion(engine, owner))));
+    expect((await refused).code).toBe('rate_limited');
+  });
+});
+
+describe('on Redis, a commit', () => {
+  // Each command within a script takes Redis about a microsecond: what is added here is paid by every question.
+  it.each([
+    ['an ask', 'exists get hset pttl publish publish set time zadd zadd zadd zcard'],
+    ['an answer', 'hmget hset pexpire pttl publish publish time zadd zadd zrem zrem'],
+  ])('of %s executes these commands and no others', async (what, expected) => {
+    const owner = newOwner();
+    // The first end of a person gives the history its time to live.
+    const first = await askQuestion(engine, owner);
+    await answerQuestion(engine, owner, first.row.id, 'decline');
+    const asked = what === 'an answer' ? (await askQuestion(engine, owner)).row : undefined;
+    const before = await countCommands();
+    await (asked === undefined
+      ? askQuestion(engine, owner)
+      : answerQuestion(engine, owner, asked.id, 'decline'));
+    const after = await countCommands();
+    const executed = [...after].flatMap(([name, calls]) =>
+      Array<string>(calls - (before.get(name) ?? 0)).fill(name),
+    );
+    // Histories and lists are trimmed by chance.
+    const apart = ['info', 'evalsha', 'ping', ...(asked === undefined ? [] : ['zcard', 'zremrangebyscore'])];
+    expect(
+      executed
+        .filter((name) => !apart.includes(name))
+        .sort()
+        .join(' '),
+    ).toBe(expected);
   });
 });
 

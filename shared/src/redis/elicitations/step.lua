@@ -11,7 +11,9 @@
 -- moving: settlement JSON, most ended elicitations per owner, how long the ended row stays in ms, when the row was created: a row
 -- that is gone may have been created again under its id
 -- inbox: also the name of the channel of its readers
--- inboxBytes: counter of the bytes of the owner's open definitions
+-- inboxBytes: at least the bytes of the owner's open definitions. Each creation adds its own, and no end takes them away: that would
+-- be three commands. They are counted anew where nothing else is open, or where they seem to be too many
+-- history: trimmed by chance, so that it may exceed its bound by about a sixteenth
 -- armed: '<deadline in ms> <elicitation>', the deadline of the bucket for which a job was added
 -- ofTurn: '1' when the stream request is a turn's. The set `subscribers` beside its channel holds the delivery kinds that
 -- follow the turn, each of which gets a task '<kind> <elicitation>'.
@@ -24,6 +26,24 @@
 -- Returns {1, now, noted members beyond the given ones (lines), 1 when a creation has armed its deadline and needs a job} when committed;
 -- {0, now, row fields...} when the row or its revision is another one or the guard does not hold; {-1, now} when the owner has too many
 -- open elicitations, or too large ones; {-2, now, ms} when the owner was erased and the fence stays for so long.
+
+-- Redis formats a number argument of a command with 17 digits, which takes longer than most commands. Texts are passed on.
+local function textOf(number) return string.format('%d', number) end
+
+-- Lets a key live for at least so many ms. The sixteenth more makes a renewal necessary only once in a while.
+local function keepFor(key, life)
+  if redis.call('PTTL', key) < tonumber(life) then redis.call('PEXPIRE', key, textOf(life * 17 / 16)) end
+end
+
+-- Bytes of the definitions of the rows that an inbox lists.
+local function countInbox(inbox, rowPrefix)
+  local bytes = 0
+  for _, id in ipairs(redis.call('ZRANGE', inbox, 0, -1)) do
+    bytes = bytes + redis.call('HSTRLEN', rowPrefix .. id, 'definition')
+  end
+  return bytes
+end
+
 local function commitStep(keys, args)
   local row, feed, inbox, history, deadlines, inboxBytes, armed, names, listed, fence = unpack(keys, 1, 10)
   local revision, guard, id, status, ends, eventName, eventJson, wakeJson, streamChannel, retention, feedEventsMax, nameLife, ofTurn
@@ -31,19 +51,11 @@ local function commitStep(keys, args)
   local timeout, definition, openMax, openBytesMax, conversationId, streamRequestId, idempotencyKey = unpack(args, 14, 20)
   local settlement, endedMax, keptMs, decidedCreatedAt = unpack(args, 14, 17)
 
-  -- Redis formats a number argument of a command with 17 digits, which takes longer than most commands. Texts are passed on.
-  local function textOf(number) return string.format('%d', number) end
-
   local now, microseconds = readClock()
   local nowText = textOf(now)
   local creates = revision == '0'
   local firstTask = creates and 21 or 18
   ends = ends == '1'
-
-  -- Lets a key live for at least so many ms. The sixteenth more makes a renewal necessary only once in a while.
-  local function keepFor(key, life)
-    if redis.call('PTTL', key) < tonumber(life) then redis.call('PEXPIRE', key, textOf(life * 17 / 16)) end
-  end
 
   local function refuse()
     local reply = redis.call('HGETALL', row)
@@ -52,21 +64,24 @@ local function commitStep(keys, args)
     return reply
   end
 
-  -- Counts the open definitions anew: a commit of an earlier version, or a repair of the inbox, did not count.
-  local function recountInbox()
-    local prefix = string.sub(row, 1, #row - #id)
-    local bytes = 0
-    for _, openId in ipairs(redis.call('ZRANGE', inbox, 0, -1)) do
-      bytes = bytes + redis.call('HSTRLEN', prefix .. openId, 'definition')
+  -- Adds the new definition to the bytes of the open ones. False when they are too many, in number or together.
+  local function isRoomInInbox(life)
+    local bytes, open = #definition, redis.call('ZCARD', inbox)
+    if open >= tonumber(openMax) then return false end
+    local others = 0
+    if open > 0 then
+      local counted = redis.call('INCRBY', inboxBytes, textOf(bytes))
+      -- A counter that has lapsed begins with the new definition.
+      if counted > bytes and counted <= tonumber(openBytesMax) then return true end
+      others = countInbox(inbox, string.sub(row, 1, #row - #id))
     end
-    redis.call('SET', inboxBytes, bytes)
-    return bytes
+    local isRoom = others + bytes <= tonumber(openBytesMax)
+    redis.call('SET', inboxBytes, textOf(isRoom and others + bytes or others), 'PX', life)
+    return isRoom
   end
 
-  local isTrimmed = false
   local function addName(name)
-    if not isTrimmed then redis.call('ZREMRANGEBYSCORE', names, '-inf', nowText) end
-    isTrimmed = true
+    if microseconds % 16 == 0 then redis.call('ZREMRANGEBYSCORE', names, '-inf', nowText) end
     redis.call('ZADD', names, textOf(now + nameLife), name)
     keepFor(names, nameLife)
   end
@@ -79,20 +94,16 @@ local function commitStep(keys, args)
       if redis.call('EXISTS', row) == 1 then return refuse() end
       return { -2, now, redis.call('PTTL', fence) }
     end
-    if redis.call('ZCARD', inbox) >= tonumber(openMax) then return { -1, now } end
-    local spaceLeft = openBytesMax - #definition
-    if tonumber(redis.call('GET', inboxBytes) or 0) > spaceLeft and recountInbox() > spaceLeft then return { -1, now } end
+    feedTtl = textOf(retention + timeout)
+    if not isRoomInInbox(feedTtl) then return { -1, now } end
     local expiresAt = now + timeout
     local expiresAtText = textOf(expiresAt)
-    feedTtl = textOf(retention + timeout)
     if feedEventsMax == '' then writtenAt = textOf(microseconds)
     else feedEpoch, lastNumber = findFeedEnd(feed, microseconds) end
     redis.call('HSET', row, 'status', status, 'revision', '1', 'createdAt', nowText, 'expiresAt', expiresAtText,
       'definition', definition, 'conversationId', conversationId,
       feedEpoch and 'feedEpoch' or 'writtenAt', feedEpoch or writtenAt)
     redis.call('ZADD', inbox, nowText, id)
-    redis.call('INCRBY', inboxBytes, textOf(#definition))
-    keepFor(inboxBytes, feedTtl)
     redis.call('ZADD', deadlines, expiresAtText, id)
     redis.call('ZADD', listed, nowText, id)
     keepFor(listed, feedTtl)
@@ -122,10 +133,7 @@ local function commitStep(keys, args)
     end
     redis.call('HSET', row, unpack(fields))
     if ends then
-      if redis.call('ZREM', inbox, id) == 1 then
-        local bytes = redis.call('DECRBY', inboxBytes, textOf(redis.call('HSTRLEN', row, 'definition')))
-        if bytes <= 0 then redis.call('DEL', inboxBytes) end
-      end
+      redis.call('ZREM', inbox, id)
       redis.call('ZREM', deadlines, id)
       -- An entry that is not there belongs to a row of an earlier version, and its list might stay for ever.
       redis.call('ZADD', listed, 'XX', textOf(-now), id)
@@ -133,9 +141,9 @@ local function commitStep(keys, args)
       -- Now and then, what ended before the retention leaves the list.
       if microseconds % 16 == 0 then removeOldest(listed, retention, now) end
       redis.call('ZADD', history, createdAt, id)
-      local beyond = redis.call('ZCARD', history) - endedMax
-      if beyond > 0 then
-        local oldest = redis.call('ZPOPMIN', history, beyond)
+      if microseconds % math.max(1, math.floor(endedMax / 16)) == 0 then
+        local beyond = redis.call('ZCARD', history) - endedMax
+        local oldest = beyond > 0 and redis.call('ZPOPMIN', history, beyond) or {}
         for index = 1, #oldest, 2 do addName('elicitation ' .. oldest[index]) end
       end
       keepFor(history, retention)
