@@ -23,7 +23,7 @@ export interface ListSliceRequest {
   readonly order: ListOrder;
   /** Only places behind this one. */
   readonly after?: ListPlace;
-  /** Only what may be this person's: the list of their bucket. */
+  /** Only what may be this person's: of records that are open theirs alone, else what their bucket has. */
   readonly userId?: string;
   /** Only what began (open) or ended at least, and at most, so long ago, in ms. */
   readonly minAgeMs?: number;

@@ -276,7 +276,8 @@ await describeOnRedis('the admin API', (pods, url) => {
       const other = await askQuestion(engine, { ...stranger, userId: owner.userId });
       await redis.zadd(key, Date.now(), other.row.id);
       const query = `userId=${encodeURIComponent(owner.userId)}`;
-      expect((await list(`/elicitations?${query}`)).elicitations).toEqual([]);
+      const open = (await list('/elicitations?limit=100')).elicitations;
+      expect(open.filter(({ userId }) => userId === owner.userId)).toEqual([]);
       const { elicitations } = await list(`/elicitations?state=ended&${query}`);
       expect(elicitations).toMatchObject([{ elicitationId: ended.row.id, status: 'declined' }]);
       expect(await redis.zscore(key, gone.row.id)).toBeNull();

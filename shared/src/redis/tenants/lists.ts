@@ -1,17 +1,16 @@
 import { BUCKET_COUNT, bucketOf, bucketOfRecordId, parseStreamPath } from '../../domain/ids.ts';
 import type { ListedKind, ListPlace, ListSliceRequest, TenantLists } from '../../ports/tenant-lists.ts';
 import type { Commands } from '../client/connect.ts';
-import { elicitationKey, runKey, tenantListKey } from '../client/keys.ts';
+import { elicitationKey, inboxKey, runKey, tenantListKey } from '../client/keys.ts';
 import { loadScript, type Script } from '../client/script.ts';
 import { inGroups, settled } from '../elicitations/in-groups.ts';
 
 const BUCKETS = Array.from({ length: BUCKET_COUNT }, (_, bucket) => bucket);
 
-/** Lists of a tenant; of all buckets unless they are given. */
-interface ListsOf {
-  readonly tenant: string;
-  readonly kind: ListedKind;
-  readonly buckets?: readonly number[];
+/** A sorted set in a bucket. */
+interface ListKey {
+  readonly bucket: number;
+  readonly key: string;
 }
 
 /** The lists of tenants in Redis: for each kind one sorted set in each bucket, which the commits of that bucket keep. */
@@ -20,18 +19,18 @@ export function createRedisTenantLists(redis: Commands, onError?: (error: unknow
   const countScript = loadScript(redis, 'tenants/count', onError);
   const mendScript = loadScript(redis, 'tenants/mend', onError);
 
-  /** What a script replies on the lists of a tenant, a reply for each group of buckets. */
+  /** What a script replies on lists of a tenant, a reply for each group of them. */
   async function onLists<Reply>(
     script: Script,
-    { tenant, kind, buckets = BUCKETS }: ListsOf,
+    lists: readonly ListKey[],
     args: readonly (string | number)[],
   ): Promise<Reply[]> {
     const groups = await inGroups(
       redis,
-      buckets,
-      (bucket) => bucket,
+      lists,
+      ({ bucket }) => bucket,
       async (group) => {
-        const keys = group.map((bucket) => tenantListKey(kind, tenant, bucket));
+        const keys = group.map(({ key }) => key);
         const reply = (await script(keys, args)) as Reply;
         return group.map((_, at) => settled(() => (at === 0 ? [reply] : [])));
       },
@@ -43,9 +42,9 @@ export function createRedisTenantLists(redis: Commands, onError?: (error: unknow
   }
 
   async function slice(request: ListSliceRequest): Promise<readonly ListPlace[]> {
-    const { tenant, userId, limit } = request;
-    const of = { ...request, buckets: userId === undefined ? BUCKETS : [bucketOf({ tenant, userId })] };
-    const places = (await onLists<string[]>(sliceScript, of, sliceArgs(request))).flatMap(placesOf);
+    const { limit } = request;
+    const replies = await onLists<string[]>(sliceScript, listsToMerge(request), sliceArgs(request));
+    const places = replies.flatMap(placesOf);
     const sign = directionOf(request) === 'up' ? 1 : -1;
     places.sort((a, b) => sign * (a.score - b.score || (a.member < b.member ? -1 : 1)));
     return places.slice(0, limit).map(({ score, member }) => ({ at: Math.abs(score), member }));
@@ -55,7 +54,7 @@ export function createRedisTenantLists(redis: Commands, onError?: (error: unknow
     slice,
     async count(tenant, kind, ranges) {
       const args = ranges.flatMap(({ state, minAgeMs = '', maxAgeMs = '' }) => [state, minAgeMs, maxAgeMs]);
-      const counts = await onLists<number[]>(countScript, { tenant, kind }, args);
+      const counts = await onLists<number[]>(countScript, listsOf({ tenant, kind }), args);
       return ranges.map((_, at) => counts.reduce((sum, each) => sum + (each[at] ?? 0), 0));
     },
     async mend(tenant, kind, member) {
@@ -66,11 +65,28 @@ export function createRedisTenantLists(redis: Commands, onError?: (error: unknow
   };
 }
 
+/** The lists of a tenant in all buckets. */
+function listsOf({ tenant, kind }: Pick<ListSliceRequest, 'tenant' | 'kind'>): ListKey[] {
+  return BUCKETS.map((bucket) => ({ bucket, key: tenantListKey(kind, tenant, bucket) }));
+}
+
+/** Of one person the list of their bucket. Their inbox has their open records of both families, with the same scores. */
+function listsToMerge(request: ListSliceRequest): ListKey[] {
+  const { tenant, kind, state, userId } = request;
+  if (userId === undefined) return listsOf(request);
+  const owner = { tenant, userId };
+  const bucket = bucketOf(owner);
+  const isInInbox = state === 'open' && kind !== 'turns';
+  return [{ bucket, key: isInInbox ? inboxKey(owner) : tenantListKey(kind, tenant, bucket) }];
+}
+
+const PREFIXES = { elicitations: 'el_', approvals: 'ap_', turns: '' } as const;
+
 /** What has ended has a negative score, so that the end of a record moves its one entry. */
 function sliceArgs(request: ListSliceRequest): (string | number)[] {
-  const { state, after, minAgeMs = '', maxAgeMs = '', limit } = request;
+  const { kind, state, after, minAgeMs = '', maxAgeMs = '', limit } = request;
   const score = after === undefined ? '' : state === 'open' ? after.at : -after.at;
-  return [state, directionOf(request), score, after?.member ?? '', minAgeMs, maxAgeMs, limit];
+  return [state, directionOf(request), score, after?.member ?? '', PREFIXES[kind], minAgeMs, maxAgeMs, limit];
 }
 
 /** The way through the scores: the newest that is open has the highest score, the newest that has ended the lowest. */

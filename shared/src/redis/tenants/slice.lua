@@ -2,9 +2,10 @@
 -- The first places of several lists of one tenant, merged.
 -- KEYS: the lists (zsets), whose scores are those of tenants/scores.
 -- state: 'open' or 'ended'. direction: 'up' or 'down' through the scores. afterScore, afterMember: the place to continue
--- behind, or ''. minAge, maxAge: bounds of the time that has passed since, in ms, or ''. limit: places of the reply.
+-- behind, or ''. prefix: what the members begin with that are meant, or ''. minAge, maxAge: bounds of the time that has passed
+-- since, in ms, or ''. limit: places of the reply.
 -- Returns the scores and the members, by turns.
-local state, direction, afterScore, afterMember, minAge, maxAge, limit = unpack(ARGV, 1, 7)
+local state, direction, afterScore, afterMember, prefix, minAge, maxAge, limit = unpack(ARGV, 1, 8)
 local CHUNK = 16
 local isUp = direction == 'up'
 afterScore, minAge, maxAge, limit = tonumber(afterScore), tonumber(minAge), tonumber(maxAge), tonumber(limit)
@@ -44,6 +45,7 @@ local function placesOf(key)
     end
     local place = { member = chunk[index], score = tonumber(chunk[index + 1]) }
     index = index + 2
+    if prefix ~= '' and string.sub(place.member, 1, #prefix) ~= prefix then return nextPlace() end
     -- Places of the same time may lie before.
     if afterScore and not comesBefore({ score = afterScore, member = afterMember }, place) then return nextPlace() end
     return place
