@@ -148,8 +148,8 @@ function stopRoute(deps: AdminDeps): Route {
       const stream = streamOf(caller, query, params.streamRequestId);
       const { head } = await see(deps, stream);
       if (head.parent !== undefined) throw ofDelegate(head.parent.streamRequestId);
-      const changed = await stopTurn(deps, head, () => undefined);
-      if (changed) noteAct(deps, caller, stream, { act: 'stop' });
+      // At once: Redis may become unavailable while the questions of the turn are withdrawn.
+      const changed = await stopTurn(deps, head, () => noteAct(deps, caller, stream, { act: 'stop' }));
       return json(200, { changed, turn: turnView(await see(deps, stream)) });
     },
   });
