@@ -161,7 +161,10 @@ class Client:
         return self._run(self._api.remembered())
 
     def forget_approval(self, grant_id: str) -> None:
-        """Revokes a remembered approval: the next call of its kind asks again."""
+        """Revokes a remembered approval: the next call of its kind asks again.
+
+        Error: ``not_found`` when there is none, which also follows a try that revoked it and whose reply was lost.
+        """
         return self._run(self._api.forget(grant_id))
 
     def _run(self, flow: Flow[T]) -> T:
