@@ -21,7 +21,6 @@ import {
   TURN_ENDS,
 } from './metrics/metric-labels.ts';
 import { createNamedMeter, type MetricNames } from './metrics/named-meter.ts';
-import type { Env } from './variables.ts';
 
 // Seconds. The upper limits are the default deadline of a question, and the delay at which a wake no longer feels live.
 const WAIT_BUCKETS = [1, 5, 15, 60, 300, 600];
@@ -40,11 +39,17 @@ export interface MetricsOptions {
   readonly names?: MetricNames;
 }
 
+/** The environment variables of metrics. */
+interface MetricVariables {
+  readonly PARLEY_LIMIT_METRIC_TENANTS: number;
+  readonly PARLEY_METRICS_NAMES: MetricNames;
+}
+
 /** The options that the environment names. */
 export function metricsOptions({
   PARLEY_LIMIT_METRIC_TENANTS: tenantsMax,
   PARLEY_METRICS_NAMES: names,
-}: Pick<Env, 'PARLEY_LIMIT_METRIC_TENANTS' | 'PARLEY_METRICS_NAMES'>): MetricsOptions {
+}: MetricVariables): MetricsOptions {
   return { tenantsMax, names };
 }
 

@@ -12,12 +12,13 @@ import {
   unavailableTemplate,
 } from './ending-templates.ts';
 import { groupTemplate } from './inbox/group-template.ts';
-import { inboxLink, inboxTemplate } from './inbox/templates.ts';
+import { inboxTemplate } from './inbox/templates.ts';
 import type { Template } from './layout.ts';
 import { linkedTemplate, linkOtherTemplate, linkTemplate } from './link/templates.ts';
 import type { PageStrings } from './strings.ts';
 import type { ConnectView } from './view.ts';
 import { continueTemplate, doneTemplate, waitingTemplate } from './way-templates.ts';
+import { inboxLink } from './words.ts';
 
 /** What a view's page holds. */
 export function sheetOf(view: ConnectView, strings: PageStrings): Template {

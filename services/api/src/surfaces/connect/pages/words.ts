@@ -1,5 +1,6 @@
+import { INBOX_PATH } from '../own-pages.ts';
 import { type Html, html } from './html.ts';
-import { name, plain } from './parts.ts';
+import { actions, buttonLink, name, plain } from './parts.ts';
 import type { PageStrings } from './strings.ts';
 import type { Asking } from './view.ts';
 
@@ -24,4 +25,9 @@ export function wordsOf(question: Pick<Asking, 'agent' | 'message'>, strings: Pa
   // What scrolls must be reachable by keyboard, and say what it is.
   const reach = long ? html` class="long" tabindex="0" role="group" aria-labelledby="words"` : undefined;
   return html`<figure class="words"><figcaption id="words">${strings.asking.words(askerOf(question, strings).askerFirst)}</figcaption><blockquote dir="auto"${reach}>${message}</blockquote></figure>`;
+}
+
+/** The link to all that waits for the person. */
+export function inboxLink({ inbox }: PageStrings): Html {
+  return actions(buttonLink(INBOX_PATH, inbox.back, 'plain'));
 }

@@ -2,7 +2,6 @@ import { lateTemplate, noticeTemplate } from '../ending-templates.ts';
 import { FORM_FIELDS } from '../fields.ts';
 import { type Html, html } from '../html.ts';
 import type { Icon } from '../icons.ts';
-import { inboxLink } from '../inbox/templates.ts';
 import type { Template } from '../layout.ts';
 import {
   actions,
@@ -19,7 +18,7 @@ import {
 } from '../parts.ts';
 import type { PageStrings } from '../strings.ts';
 import type { ConnectView } from '../view.ts';
-import { wordsOf } from '../words.ts';
+import { inboxLink, wordsOf } from '../words.ts';
 import { controlOf } from './controls.ts';
 import type { AnsweredAs } from './strings.ts';
 

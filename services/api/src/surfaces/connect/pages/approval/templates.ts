@@ -5,11 +5,11 @@ import { lateTemplate, noticeTemplate } from '../ending-templates.ts';
 import { FORM_FIELDS } from '../fields.ts';
 import { type Html, html } from '../html.ts';
 import type { Icon } from '../icons.ts';
-import { inboxLink } from '../inbox/templates.ts';
 import type { Template } from '../layout.ts';
 import { actions, code, facts, form, name, paragraph, plain } from '../parts.ts';
 import type { PageStrings } from '../strings.ts';
 import type { ConnectView } from '../view.ts';
+import { inboxLink } from '../words.ts';
 import { argumentList } from './arguments.ts';
 import type { ToolTrait } from './strings.ts';
 

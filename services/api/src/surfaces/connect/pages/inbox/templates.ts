@@ -52,11 +52,6 @@ ${actions(buttonForm(view.signOut, accounts.signOut, 'plain'))}`,
   };
 }
 
-/** The link to this page. */
-export function inboxLink({ inbox }: PageStrings): Html {
-  return actions(buttonLink(INBOX_PATH, inbox.back, 'plain'));
-}
-
 function section(id: string, title: string, content: Html): Html {
   return html`<section aria-labelledby="${id}"><h2 id="${id}">${title}</h2>
 ${content}</section>`;
