@@ -1,11 +1,11 @@
+import { backendSettings, engineSettings, readEnv } from '@parley/shared/config/env';
 import { createDispatch } from '@parley/shared/delivery/dispatch';
 import { createEngine } from '@parley/shared/elicitations/engine';
 import { createLocalTimers } from '@parley/shared/memory/timers';
+import { silentObserver } from '@parley/shared/observe/observer';
 import type { Backend } from '@parley/shared/ports/backend';
 import { createRedisBackend } from '@parley/shared/redis/backend';
 import { resumeRunKind } from '@parley/shared/runs/resume';
-import { backendSettings, engineSettings, readEnv } from '@parley/shared/runtime/env';
-import { silentObserver } from '@parley/shared/runtime/observer';
 
 /**
  * Parley's engine as a pod wires it, without HTTP and telemetry. `instead` stands in for parts of the backend, to measure

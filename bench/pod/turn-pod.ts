@@ -2,7 +2,7 @@ import type { ConversationRef, Delivery, RunRef } from '@parley/shared/domain/ru
 import type { Engine } from '@parley/shared/elicitations/engine';
 import type { Backend } from '@parley/shared/ports/backend';
 import { repliesOf } from '../../services/api/src/agents/loop/model-step.ts';
-import { silentTurnObserver } from '../../services/api/src/agents/loop/observer.ts';
+import { silentTurnObserver } from '../../services/api/src/agents/run/observer.ts';
 import { createElicitTool } from '../../services/api/src/agents/tools/elicit-tool.ts';
 import { NO_OFFERING } from '../../services/api/src/agents/tools/mcp-offer.ts';
 import { createTurns, type Turns } from '../../services/api/src/turns/turns.ts';

@@ -1,10 +1,10 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { backendSettings, readEnv } from '@parley/shared/config/env';
 import type { AnswerCommand } from '@parley/shared/domain/elicitations/commands';
 import { toWire } from '@parley/shared/domain/elicitations/row';
 import { transition } from '@parley/shared/domain/elicitations/transition';
 import { connectCommands } from '@parley/shared/redis/client/connect';
 import { createRedisElicitations } from '@parley/shared/redis/elicitations/elicitations';
-import { backendSettings, readEnv } from '@parley/shared/runtime/env';
 import { jwtVerify } from 'jose';
 
 /**

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { faultsOfWebhooks } from '@parley/shared/runtime/webhooks/env';
+import { faultsOfWebhooks } from '@parley/shared/config/webhooks-env';
 import { parseVaultKeys } from '@parley/shared/vault/key-ring';
 import type { ISecret } from 'kubernetes-models/v1/Secret';
 import { readYaml } from './documents.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { EnvError, readEnv } from '@parley/shared/runtime/env';
-import { FILE_VARIABLES, Variables } from '@parley/shared/runtime/variables';
+import { EnvError, readEnv } from '@parley/shared/config/env';
+import { FILE_VARIABLES, Variables } from '@parley/shared/config/variables';
 import type { IDeployment } from 'kubernetes-models/apps/v1/Deployment';
 import { readServices } from './docker.ts';
 import { ofKind, readManifests, readVariables } from './manifests.ts';

@@ -1,4 +1,4 @@
-import { FILE_VARIABLES, Variables } from '@parley/shared/runtime/variables';
+import { FILE_VARIABLES, Variables } from '@parley/shared/config/variables';
 import { z } from 'zod';
 
 /** docs/configuration.md, written from the one schema of all variables. */

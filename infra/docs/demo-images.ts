@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
-import { meetPerson } from '../demo/person.ts';
-import { startWorld } from '../demo/world.ts';
+import { meetPerson } from '../../demo/person.ts';
+import { startWorld } from '../../demo/world.ts';
 
 const SIZES = { 1280: 720, 360: 720 } as const;
 

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
-import { openChromium } from '../demo/chromium.ts';
+import { openChromium } from '../../demo/chromium.ts';
 import { drawDemo } from './demo-images.ts';
 import { drawInspector } from './inspector-images.ts';
 import { drawSlack } from './slack-images.ts';

@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
+import { startWorld } from '../../demo/world.ts';
 import { startInspectorPage } from '../../test/harness/stacks/inspector.ts';
 import { installStacks } from '../../test/harness/stacks/packages.ts';
-import { startWorld } from '../demo/world.ts';
 
 const SIZE = { width: 1280, height: 740 };
 

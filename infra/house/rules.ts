@@ -3,15 +3,22 @@
 /** Folders as rooms, most specific first. A file belongs to the first whose path begins its own. */
 export const ROOMS = [
   'shared/src/domain',
+  'shared/src/async',
   'shared/src/ports',
+  'shared/src/records',
   'shared/src/elicitations',
   'shared/src/runs',
   'shared/src/delivery',
   'shared/src/redis',
   'shared/src/memory',
+  'shared/src/config',
+  'shared/src/observe',
+  'shared/src/net',
   'shared/src/runtime',
   'shared/src/vault',
   'services/api/src/http',
+  'services/api/src/accounts',
+  'services/api/src/pages',
   'services/api/src/agents',
   'services/api/src/turns',
   'services/api/src',
@@ -27,12 +34,20 @@ export const SURFACES = 'services/api/src/surfaces';
 export type Surface = `${typeof SURFACES}/${string}`;
 export type Room = (typeof ROOMS)[number] | Surface;
 
-const CONTRACTS = ['shared/src/domain', 'shared/src/ports'] as const satisfies readonly Room[];
-const USE_CASES = [...CONTRACTS, 'shared/src/elicitations', 'shared/src/runs'] as const;
+const CONTRACTS = [
+  'shared/src/domain',
+  'shared/src/async',
+  'shared/src/ports',
+] as const satisfies readonly Room[];
+const USE_CASES = [...CONTRACTS, 'shared/src/records', 'shared/src/elicitations', 'shared/src/runs'] as const;
+/** What a process reads, writes to its log and counts, and calls. */
+const RUNTIME = ['shared/src/config', 'shared/src/observe', 'shared/src/net', 'shared/src/runtime'] as const;
 
 /** What a surface may see; never another surface, nor the agents behind the turns. */
 const SURFACE: readonly Room[] = [
   'shared/src/domain',
+  'shared/src/async',
+  'shared/src/records',
   'shared/src/elicitations',
   'services/api/src/http',
   'services/api/src/turns',
@@ -42,9 +57,9 @@ const SURFACE: readonly Room[] = [
 const SURFACE_EXTRAS: Readonly<Record<Surface, readonly Room[]>> = {
   // It operates what all use cases keep.
   'services/api/src/surfaces/admin': ['shared/src/delivery', 'shared/src/ports', 'shared/src/runs'],
+  'services/api/src/surfaces/accounts': ['shared/src/ports', 'shared/src/vault', 'services/api/src/accounts'],
   'services/api/src/surfaces/rest': ['shared/src/delivery', 'shared/src/ports'],
   'services/api/src/surfaces/a2a': ['shared/src/ports'],
-  'services/api/src/surfaces/connect': ['shared/src/ports', 'shared/src/vault'],
   'services/api/src/surfaces/mcp': ['shared/src/ports'],
   'services/api/src/surfaces/slack': ['shared/src/ports', 'shared/src/vault'],
 };
@@ -62,43 +77,78 @@ function isSurface(room: Room): room is Surface {
 /** What each room but the surfaces may import in addition to itself. */
 const MAY_IMPORT: Readonly<Record<(typeof ROOMS)[number], readonly Room[]>> = {
   'shared/src/domain': [],
+  'shared/src/async': ['shared/src/domain'],
   'shared/src/ports': ['shared/src/domain'],
-  'shared/src/elicitations': CONTRACTS,
-  'shared/src/runs': [...CONTRACTS, 'shared/src/elicitations'],
-  'shared/src/delivery': USE_CASES,
+  'shared/src/records': CONTRACTS,
+  'shared/src/elicitations': [...CONTRACTS, 'shared/src/records'],
+  'shared/src/runs': [...CONTRACTS, 'shared/src/records', 'shared/src/elicitations'],
+  'shared/src/delivery': [...CONTRACTS, 'shared/src/records', 'shared/src/elicitations'],
   'shared/src/redis': CONTRACTS,
   'shared/src/memory': CONTRACTS,
-  'shared/src/runtime': [...USE_CASES, 'shared/src/delivery', 'shared/src/vault'],
+  'shared/src/net': ['shared/src/ports'],
+  'shared/src/observe': [...CONTRACTS, 'shared/src/delivery'],
+  'shared/src/config': [
+    ...CONTRACTS,
+    'shared/src/records',
+    'shared/src/observe',
+    'shared/src/net',
+    'shared/src/vault',
+  ],
+  'shared/src/runtime': [
+    ...CONTRACTS,
+    'shared/src/runs',
+    'shared/src/delivery',
+    'shared/src/vault',
+    'shared/src/config',
+    'shared/src/observe',
+    'shared/src/net',
+  ],
   'shared/src/vault': CONTRACTS,
-  'services/api/src/http': [...CONTRACTS, 'shared/src/elicitations', 'shared/src/runtime'],
+  'services/api/src/http': [...CONTRACTS, 'shared/src/config', 'shared/src/observe'],
+  'services/api/src/accounts': [
+    ...CONTRACTS,
+    'shared/src/records',
+    'shared/src/elicitations',
+    'shared/src/vault',
+  ],
+  'services/api/src/pages': [
+    ...CONTRACTS,
+    'shared/src/records',
+    'shared/src/elicitations',
+    'shared/src/vault',
+    'services/api/src/http',
+    'services/api/src/accounts',
+  ],
   'services/api/src/agents': [...USE_CASES, 'shared/src/vault'],
   'services/api/src/turns': [...USE_CASES, 'services/api/src/agents'],
   'services/api/src': [
     ...USE_CASES,
+    ...RUNTIME,
     'shared/src/delivery',
     'shared/src/vault',
     'shared/src/redis',
     'shared/src/memory',
-    'shared/src/runtime',
     'services/api/src/http',
+    'services/api/src/accounts',
+    'services/api/src/pages',
     'services/api/src/agents',
     'services/api/src/turns',
   ],
   'services/worker/src': [
     ...USE_CASES,
+    ...RUNTIME,
     'shared/src/delivery',
     'shared/src/vault',
     'shared/src/redis',
-    'shared/src/runtime',
   ],
   'clients/core/src': ['shared/src/domain'],
   'clients/sdk/src': ['shared/src/domain', 'clients/core/src'],
   'clients/widget/src': ['shared/src/domain', 'clients/core/src'],
   'clients/cli/src': [
+    'shared/src/config',
     'shared/src/domain',
     'shared/src/ports',
     'shared/src/redis',
-    'shared/src/runtime',
     'clients/core/src',
     'clients/sdk/src',
   ],
@@ -129,9 +179,9 @@ export const PACKAGE_ROOMS: Readonly<Record<string, readonly Room[]>> = {
   jose: ['services/api/src/http', 'services/api/src/agents'],
   ai: ['services/api/src/agents', 'services/api/src/surfaces/ai-sdk', 'clients/sdk/src'],
   yaml: ['services/api/src/agents'],
-  '@modelcontextprotocol/client': ['services/api/src/agents', 'services/api/src/surfaces/connect'],
+  '@modelcontextprotocol/client': ['services/api/src/agents', 'services/api/src/accounts'],
   '@modelcontextprotocol/server': ['services/api/src/surfaces/mcp'],
-  'openid-client': ['services/api/src/surfaces/connect'],
+  'openid-client': ['services/api/src/accounts', 'services/api/src/pages'],
   '@slack/bolt': ['services/api/src/surfaces/slack'],
   '@slack/socket-mode': ['services/api/src/surfaces/slack'],
   '@slack/types': ['services/api/src/surfaces/slack'],
@@ -145,7 +195,7 @@ export const PACKAGE_ROOMS: Readonly<Record<string, readonly Room[]>> = {
 };
 export const DOMAIN_PACKAGES = ['zod', 're2js'];
 
-export const ENV_READERS = ['shared/src/runtime/env.ts', 'clients/cli/src/env.ts'];
+export const ENV_READERS = ['shared/src/config/env.ts', 'clients/cli/src/env.ts'];
 
 export const LINES_MAX = 300;
 export const FUNCTION_LINES_MAX = 70;

@@ -1,14 +1,14 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
-import { parseServiceKeys } from '@parley/shared/runtime/service-keys';
+import { parseServiceKeys } from '@parley/shared/config/service-keys';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { createAuthenticate } from '../../services/api/src/http/auth.ts';
 import {
   readNangoWebhook,
   SIGNATURE_HEADER,
-} from '../../services/api/src/surfaces/connect/connectors/nango-webhook.ts';
-import { equalSecrets } from '../../services/api/src/surfaces/connect/connectors/secret-text.ts';
+} from '../../services/api/src/accounts/connectors/nango-webhook.ts';
+import { equalSecrets } from '../../services/api/src/accounts/oauth/secret-text.ts';
+import { createAuthenticate } from '../../services/api/src/http/auth.ts';
 
 /**
  * The comparison in constant time is replaced here by one whose verdict the test decides. A secret that is also

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { createServer, IncomingMessage, type Server } from 'node:http';
 import { Socket } from 'node:net';
-import { parseServiceKeys } from '@parley/shared/runtime/service-keys';
+import { parseServiceKeys } from '@parley/shared/config/service-keys';
 import { exportJWK, exportSPKI, generateKeyPair, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createAuthenticate } from '../../services/api/src/http/auth.ts';

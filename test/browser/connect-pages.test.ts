@@ -2,10 +2,10 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { text as textOf } from 'node:stream/consumers';
 import type { Browser, ConsoleMessage, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { launchChromium } from '../../infra/demo/chromium.ts';
-import { LANGUAGES, type Language } from '../../services/api/src/surfaces/connect/pages/language.ts';
-import { renderPage } from '../../services/api/src/surfaces/connect/pages/page.ts';
-import type { ConnectView } from '../../services/api/src/surfaces/connect/pages/view.ts';
+import { launchChromium } from '../../demo/chromium.ts';
+import { LANGUAGES, type Language } from '../../services/api/src/pages/kit/language.ts';
+import { renderPage } from '../../services/api/src/pages/views/page.ts';
+import type { ConnectView } from '../../services/api/src/pages/views/view.ts';
 import { ANSWER_SAMPLES, SAMPLES } from '../harness/connect/connect-pages-views.ts';
 import { listenOnFreePort } from '../harness/free-port.ts';
 import { describeInChromium, openPage } from '../harness/in-chromium.ts';

@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { launchChromium } from '../../infra/demo/chromium.ts';
+import { launchChromium } from '../../demo/chromium.ts';
 import { ADA, startWorld, type World } from '../harness/connect/setup.ts';
 import { decideAs, requestApproval } from '../harness/engines/approvals.ts';
 import { describeInChromium, STILL } from '../harness/in-chromium.ts';

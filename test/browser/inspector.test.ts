@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { launchChromium } from '../../infra/demo/chromium.ts';
+import { launchChromium } from '../../demo/chromium.ts';
 import { describeInChromium, openPage } from '../harness/in-chromium.ts';
 import { type McpSite, openMcpSite } from '../harness/mcp-clients/setup.ts';
 import { suiteNotRun } from '../harness/not-run.ts';

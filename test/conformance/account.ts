@@ -1,12 +1,12 @@
-import { createGuardedFetch } from '@parley/shared/runtime/guarded-fetch';
+import { createGuardedFetch } from '@parley/shared/net/guarded-fetch';
+import { createMcpOAuthConnector } from '../../services/api/src/accounts/connectors/mcp-oauth/mcp-oauth.ts';
+import type { RegisteredClient } from '../../services/api/src/accounts/connectors/mcp-oauth/register.ts';
+import { createCredentials } from '../../services/api/src/accounts/credentials.ts';
+import { createManagedAccounts } from '../../services/api/src/accounts/managed/accounts.ts';
+import { createSignIns } from '../../services/api/src/accounts/managed/sign-ins.ts';
+import { signInOf } from '../../services/api/src/accounts/oauth/company.ts';
 import type { Credentials } from '../../services/api/src/agents/tools/credentials.ts';
-import { createMcpOAuthConnector } from '../../services/api/src/surfaces/connect/connectors/mcp-oauth/mcp-oauth.ts';
-import type { RegisteredClient } from '../../services/api/src/surfaces/connect/connectors/mcp-oauth/register.ts';
-import { createCredentials } from '../../services/api/src/surfaces/connect/credentials.ts';
-import { signInOf } from '../../services/api/src/surfaces/connect/identity/company.ts';
-import { createOidcIdentity } from '../../services/api/src/surfaces/connect/identity/oidc.ts';
-import { createManagedAccounts } from '../../services/api/src/surfaces/connect/managed/accounts.ts';
-import { createSignIns } from '../../services/api/src/surfaces/connect/managed/sign-ins.ts';
+import { createOidcIdentity } from '../../services/api/src/pages/identity/oidc.ts';
 import { type KitPages, PERSON } from './pages.ts';
 
 /** The kit's authorization servers accept this one URL as the id of a client. */

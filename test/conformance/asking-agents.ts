@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
-import type { ScriptedReply, Turn } from '../../infra/demo/stand-ins/scripted-model/script.ts';
+import type { ScriptedReply, Turn } from '../../stand-ins/scripted-model/script.ts';
 import { listenOnFreePort } from '../harness/free-port.ts';
 import { ELICIT_FORM } from './fixture-tasks.ts';
 

@@ -5,13 +5,13 @@
 import { isRecord } from '@parley/shared/domain/plain-record';
 import { z } from 'zod';
 import { createMcpTools } from '../../services/api/src/agents/mcp/calls/mcp-tools.ts';
-import type { McpToolList } from '../../services/api/src/agents/mcp/calls/results.ts';
 import { withProjectAccess } from '../../services/api/src/agents/mcp/project-access.ts';
+import type { McpToolList } from '../../services/api/src/agents/mcp/results.ts';
 import type { McpHttpTransport, McpServerConfig } from '../../services/api/src/agents/mcp/server-config.ts';
+import type { AgentQuestion, AskOutcome } from '../../services/api/src/agents/run/question.ts';
+import type { ToolCall } from '../../services/api/src/agents/run/tool.ts';
 import { sendCall } from '../../services/api/src/agents/tools/passthrough/send-call.ts';
 import { createPersonalService } from '../../services/api/src/agents/tools/personal-service.ts';
-import type { AgentQuestion, AskOutcome } from '../../services/api/src/agents/tools/question.ts';
-import type { ToolCall } from '../../services/api/src/agents/tools/tool.ts';
 import { connectorIdOf, createAccount } from './account.ts';
 import { type KitPages, PERSON } from './pages.ts';
 import { createProjectAccount, issuerOf } from './project-account.ts';

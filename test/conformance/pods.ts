@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startScriptedModel } from '../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
+import { startScriptedModel } from '../../stand-ins/scripted-model/scripted-model.ts';
 import { createRoundRobin } from '../harness/http/round-robin.ts';
 import { startPod } from '../harness/processes/processes.ts';
 import { startRedis } from '../harness/redis/redis-server.ts';

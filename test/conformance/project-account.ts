@@ -1,13 +1,13 @@
 import { PROJECT } from '@parley/shared/domain/credential';
-import { createGuardedFetch } from '@parley/shared/runtime/guarded-fetch';
+import { createGuardedFetch } from '@parley/shared/net/guarded-fetch';
 import { z } from 'zod';
-import { readSigningKey } from '../../services/api/src/agents/config/signing-key.ts';
-import type { ProjectCredentials } from '../../services/api/src/agents/mcp/project-access.ts';
 import {
   type ClientProof,
   createClientCredentials,
-} from '../../services/api/src/surfaces/connect/connectors/client-credentials/client-credentials.ts';
-import { createCredentials } from '../../services/api/src/surfaces/connect/credentials.ts';
+} from '../../services/api/src/accounts/connectors/client-credentials/client-credentials.ts';
+import { createCredentials } from '../../services/api/src/accounts/credentials.ts';
+import { readSigningKey } from '../../services/api/src/agents/config/signing-key.ts';
+import type { ProjectCredentials } from '../../services/api/src/agents/mcp/project-access.ts';
 import type { KitPages } from './pages.ts';
 
 /** The client that a scenario has registered. */

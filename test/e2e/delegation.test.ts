@@ -1,7 +1,7 @@
 import { CallRecord } from '@parley/shared/domain/runs/run';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ScriptedReply, Turn } from '../../infra/demo/stand-ins/scripted-model/script.ts';
+import type { ScriptedReply, Turn } from '../../stand-ins/scripted-model/script.ts';
 import {
   type Asked,
   createChatClient,

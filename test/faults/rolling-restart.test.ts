@@ -3,7 +3,7 @@ import { createClient } from '@parley/sdk';
 import { createChatTransport } from '@parley/sdk/chat';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { ScriptedReply, Turn } from '../../infra/demo/stand-ins/scripted-model/script.ts';
+import type { ScriptedReply, Turn } from '../../stand-ins/scripted-model/script.ts';
 import { person, questionsIn } from '../harness/chat/client.ts';
 import { type ChatPages, keptIn, openChatPages, say, textsOf, tokenOf } from '../harness/chat/page.ts';
 import { PlainChat } from '../harness/chat/plain-chat.ts';

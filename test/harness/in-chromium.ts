@@ -1,6 +1,6 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { describe } from 'vitest';
-import { ensureChromium } from '../../infra/demo/chromium.ts';
+import { ensureChromium } from '../../demo/chromium.ts';
 import { suiteNotRun } from './not-run.ts';
 import { paced } from './pace.ts';
 

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readEnv } from '@parley/shared/runtime/env';
+import { readEnv } from '@parley/shared/config/env';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { readServices } from '../../infra/check/docker.ts';
 import { root } from './planted-tree.ts';

@@ -1,13 +1,13 @@
 import type { Mutant } from './mutant.ts';
 
-const CONNECT = 'services/api/src/surfaces/connect';
+const CONNECT = 'services/api/src/accounts';
 const TESTS = 'test/integration/connect';
 
 /** Accounts that people connect: the hosted pages, the links, the providers, and what becomes of a credential. */
 export const ACCOUNTS: readonly Mutant[] = [
   {
     defect: 'A callback of the provider is taken in a browser that did not begin the flow.',
-    file: `${CONNECT}/handlers/callback.ts`,
+    file: 'services/api/src/pages/connect/callback.ts',
     find: 'found === undefined || found.flow.browser !== fingerprintOf(visit.browser)',
     replace: 'found === undefined',
     killedBy: `${TESTS}/attacks.test.ts`,
@@ -15,7 +15,7 @@ export const ACCOUNTS: readonly Mutant[] = [
   },
   {
     defect: 'A form of a hosted page is taken without the token of that page.',
-    file: `${CONNECT}/handlers/form.ts`,
+    file: 'services/api/src/pages/serving/form.ts',
     find: 'if (!isOurForm(visit.browser, single(fields, FORM_FIELDS.csrf))) return { view: refused };',
     replace: '',
     killedBy: `${TESTS}/forms.test.ts`,
@@ -23,7 +23,7 @@ export const ACCOUNTS: readonly Mutant[] = [
   },
   {
     defect: 'A person of another tenant with the same user id counts as the owner of a question.',
-    file: `${CONNECT}/handlers/access.ts`,
+    file: 'services/api/src/pages/serving/access.ts',
     find: 'one.tenant === other.tenant && one.userId === other.userId',
     replace: 'one.userId === other.userId',
     killedBy: `${TESTS}/answer-page.test.ts`,
@@ -65,7 +65,7 @@ export const ACCOUNTS: readonly Mutant[] = [
   },
   {
     defect: 'A guarded call connects to what a name resolves to after the check.',
-    file: 'shared/src/runtime/guarded-fetch.ts',
+    file: 'shared/src/net/guarded-fetch.ts',
     find: 'lookup: pinnedLookup(addresses),',
     replace: '',
     killedBy: 'test/integration/connectors/guard.test.ts',
@@ -73,7 +73,7 @@ export const ACCOUNTS: readonly Mutant[] = [
   },
   {
     defect: 'An answer link serves every browser that has it.',
-    file: `${CONNECT}/answer/links.ts`,
+    file: 'services/api/src/pages/answer/links.ts',
     find: 'if (now >= link.opensUntil && (await store.read(name))?.taken !== true) return false;',
     replace: 'if ((await store.read(name))?.taken === true) return true;',
     killedBy: `${TESTS}/answer-links.test.ts`,
@@ -97,7 +97,7 @@ export const ACCOUNTS: readonly Mutant[] = [
   },
   {
     defect: 'A quotation mark of a question ends an attribute of a hosted page.',
-    file: `${CONNECT}/pages/html.ts`,
+    file: 'services/api/src/pages/kit/html.ts',
     find: '.replace(/[&<>"\'`]/gu,',
     replace: '.replace(/[&<>`]/gu,',
     killedBy: 'test/unit/connect/connect-pages.test.ts',

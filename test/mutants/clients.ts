@@ -102,7 +102,7 @@ export const CLIENTS: readonly Mutant[] = [
   {
     defect:
       'The chat page sends a message again after days, when its key has expired: what it asked for is done twice.',
-    file: 'infra/demo/page/turn.js',
+    file: 'demo/page/turn.js',
     find: 'asked !== undefined && Date.now() - asked.at < SENDABLE_MS;',
     replace: 'asked !== undefined;',
     killedBy: 'test/browser/chat-page/page.test.ts',

@@ -40,7 +40,7 @@ export const ELICITATIONS: readonly Mutant[] = [
   },
   {
     defect: 'A waiter sleeps through an answer that came before its subscription.',
-    file: 'shared/src/elicitations/records/wait.ts',
+    file: 'shared/src/records/wait.ts',
     find: '    wakeSignal.notify();\n  });\n  const checks',
     replace: "    if (signal.type === 'event') wakeSignal.notify();\n  });\n  const checks",
     killedBy: ON_REDIS,
@@ -56,7 +56,7 @@ export const ELICITATIONS: readonly Mutant[] = [
   },
   {
     defect: 'A key that was used for another body finds the first question.',
-    file: 'shared/src/elicitations/records/claim-key.ts',
+    file: 'shared/src/records/claim-key.ts',
     find: 'if (!isSame && !keyDecides) {',
     replace: 'if (false) {',
     killedBy: IN_MEMORY,
@@ -64,7 +64,7 @@ export const ELICITATIONS: readonly Mutant[] = [
   },
   {
     defect: 'Another user of the tenant may read the question.',
-    file: 'shared/src/elicitations/caller.ts',
+    file: 'shared/src/domain/caller.ts',
     find: "return caller.kind === 'service' || caller.userId === row.definition.userId;",
     replace: 'return true;',
     killedBy: IN_MEMORY,

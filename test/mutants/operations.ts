@@ -87,14 +87,14 @@ export const OPERATIONS: readonly Mutant[] = [
   },
   {
     defect: 'A secret deep within the fields of a line is logged.',
-    file: 'shared/src/runtime/log.ts',
+    file: 'shared/src/observe/log.ts',
     find: 'SECRETS.has(key) ? CENSORED : showable(inner, depth + 1),',
     replace: 'showable(inner, depth + 1),',
     killedBy: LOG_TEST,
   },
   {
     defect: 'The password of a Redis URL is logged with the error of a library.',
-    file: 'shared/src/runtime/log.ts',
+    file: 'shared/src/observe/log.ts',
     find: '|rediss?):',
     replace: '):',
     killedBy: LOG_TEST,
@@ -118,7 +118,7 @@ export const OPERATIONS: readonly Mutant[] = [
   },
   {
     defect: 'A conversation is kept no longer than the records of its turns.',
-    file: 'shared/src/runtime/env.ts',
+    file: 'shared/src/config/env.ts',
     find: 'conversationTtlMs: env.PARLEY_CONVERSATION_SECONDS * 1000,',
     replace: 'conversationTtlMs: env.PARLEY_RETENTION_SECONDS * 1000,',
     killedBy: 'test/faults/month/month.test.ts',

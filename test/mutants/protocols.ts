@@ -153,7 +153,7 @@ export const PROTOCOLS: readonly Mutant[] = [
   },
   {
     defect: 'A model is given the buttons of pages.',
-    file: `${API}/agents/mcp/calls/visibility.ts`,
+    file: 'services/api/src/agents/mcp/visibility.ts',
     find: "return model || (viewer === 'host' && app);",
     replace: "return model || app || viewer === 'host';",
     killedBy: APPS,

@@ -7,7 +7,7 @@ const ATTACKS = 'test/attacks/attacks.test.ts';
 export const SECURITY: readonly Mutant[] = [
   {
     defect: 'The comparison of two secrets ends at once when their lengths differ.',
-    file: 'services/api/src/surfaces/connect/connectors/secret-text.ts',
+    file: 'services/api/src/accounts/oauth/secret-text.ts',
     find: 'return timingSafeEqual(digest(left), digest(right));',
     replace: 'return left.length === right.length && timingSafeEqual(digest(left), digest(right));',
     killedBy: 'test/attacks/constant-time.test.ts',
@@ -77,7 +77,7 @@ export const SECURITY: readonly Mutant[] = [
   },
   {
     defect: 'The log line of a question shows the question.',
-    file: 'shared/src/runtime/observer.ts',
+    file: 'shared/src/observe/observer.ts',
     find: 'log.info(fieldsOf(row, row.settlement?.surface), ENDINGS[row.status].message);',
     replace:
       'log.info(fieldsOf(row, row.settlement?.surface), ENDINGS[row.status].message + row.definition.message);',

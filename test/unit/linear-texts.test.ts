@@ -14,7 +14,7 @@ import { mayHoldSecret, mentionsSecret, namesSecret } from '@parley/shared/domai
 import { faultOfProse, faultOfUserId } from '@parley/shared/domain/text';
 import { faultOfUrl } from '@parley/shared/domain/url';
 import { visible, visibleLabels } from '@parley/shared/domain/visible';
-import { createLog } from '@parley/shared/runtime/log';
+import { createLog } from '@parley/shared/observe/log';
 import { expect, it } from 'vitest';
 import { createSseParser } from '../../clients/core/src/sse-parser.ts';
 import { textOf } from '../../services/api/src/agents/a2a/outcome.ts';

@@ -1,8 +1,8 @@
 import type { RequestListener, Server } from 'node:http';
-import { type Env, EnvError, listenFault, readEnv, warningsOf } from '@parley/shared/runtime/env';
+import { type Env, EnvError, listenFault, readEnv, warningsOf } from '@parley/shared/config/env';
+import { telemetryExports } from '@parley/shared/config/telemetry-env';
+import { startTelemetry } from '@parley/shared/observe/telemetry';
 import { onShutdown } from '@parley/shared/runtime/lifecycle';
-import { startTelemetry } from '@parley/shared/runtime/telemetry';
-import { telemetryExports } from '@parley/shared/runtime/telemetry-env';
 import { startWatchdog } from '@parley/shared/runtime/watchdog';
 import { AgentsConfigError } from './agents/config/fault.ts';
 import { closeServer, listen, portOf } from './wiring/server.ts';

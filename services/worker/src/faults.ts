@@ -1,4 +1,4 @@
-import type { Log } from '@parley/shared/runtime/log';
+import type { Log } from '@parley/shared/observe/log';
 
 const PAUSE_MS = 10_000;
 const KINDS_MAX = 100;

@@ -1,8 +1,8 @@
-import { EnvError, listenFault, readEnv, warningsOf } from '@parley/shared/runtime/env';
+import { EnvError, listenFault, readEnv, warningsOf } from '@parley/shared/config/env';
+import { redisLocation } from '@parley/shared/config/redis-env';
+import { telemetryExports } from '@parley/shared/config/telemetry-env';
+import { startTelemetry } from '@parley/shared/observe/telemetry';
 import { onShutdown } from '@parley/shared/runtime/lifecycle';
-import { redisLocation } from '@parley/shared/runtime/redis/env';
-import { startTelemetry } from '@parley/shared/runtime/telemetry';
-import { telemetryExports } from '@parley/shared/runtime/telemetry-env';
 import { startWatchdog } from '@parley/shared/runtime/watchdog';
 import { closeOps, listenOps } from './ops.ts';
 import { readVersion, wireWorker } from './wiring.ts';

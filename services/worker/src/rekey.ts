@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { EnvError, readEnv } from '@parley/shared/config/env';
+import { redisLocation, vaultLocation } from '@parley/shared/config/redis-env';
 import { isParleyError } from '@parley/shared/domain/errors';
 import type { RedisLocation } from '@parley/shared/ports/redis-location';
 import { type Commands, connectCommands } from '@parley/shared/redis/client/connect';
 import { createRedisSealedState } from '@parley/shared/redis/sealed/state-store';
 import { createRedisVaultStore } from '@parley/shared/redis/vault/store';
-import { EnvError, readEnv } from '@parley/shared/runtime/env';
-import { redisLocation, vaultLocation } from '@parley/shared/runtime/redis/env';
 import { parseVaultKeys } from '@parley/shared/vault/key-ring';
 import { type RekeyReport, rekey } from '@parley/shared/vault/rekey';
 

@@ -1,10 +1,15 @@
 import { readFileSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { backendSettings, type Env, engineSettings } from '@parley/shared/config/env';
 import type { Dispatch } from '@parley/shared/delivery/dispatch';
 import { startDispatching } from '@parley/shared/delivery/dispatch-loop';
 import { BUCKET_COUNT } from '@parley/shared/domain/ids';
 import { createEngine, type Engine } from '@parley/shared/elicitations/engine';
+import { createLog, type Log } from '@parley/shared/observe/log';
+import { createMetrics, type Metrics, metricsOptions } from '@parley/shared/observe/metrics';
+import { createObserver } from '@parley/shared/observe/observer';
+import type { Telemetry } from '@parley/shared/observe/telemetry';
 import type { Backend } from '@parley/shared/ports/backend';
 import type {
   Audit,
@@ -23,13 +28,8 @@ import { schedule } from '@parley/shared/redis/jobs/schedules';
 import { startWorkers } from '@parley/shared/redis/jobs/workers';
 import { offerOrphans } from '@parley/shared/runs/offer-orphans';
 import { createProcessDispatch } from '@parley/shared/runtime/dispatch';
-import { backendSettings, type Env, engineSettings } from '@parley/shared/runtime/env';
 import { createReleasers, type Releasers } from '@parley/shared/runtime/lifecycle';
-import { createLog, type Log } from '@parley/shared/runtime/log';
-import { createMetrics, type Metrics, metricsOptions } from '@parley/shared/runtime/metrics';
-import { createObserver } from '@parley/shared/runtime/observer';
-import { checkRedis, watchRedis } from '@parley/shared/runtime/redis/watch';
-import type { Telemetry } from '@parley/shared/runtime/telemetry';
+import { checkRedis, watchRedis } from '@parley/shared/runtime/watch-redis';
 import { createFaultLog } from './faults.ts';
 import { createJobs, type JobsDeps } from './jobs.ts';
 import { createOps } from './ops.ts';

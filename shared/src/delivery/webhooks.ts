@@ -1,7 +1,7 @@
+import { notFound } from '../domain/caller.ts';
 import { bucketOf } from '../domain/ids.ts';
 import { WEBHOOK_KEEP_MS } from '../domain/webhooks/schedule.ts';
 import { isWebhookId } from '../domain/webhooks/webhook.ts';
-import { notFound } from '../elicitations/caller.ts';
 import type {
   DeadLetter,
   DeadLetterPage,

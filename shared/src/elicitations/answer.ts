@@ -1,9 +1,9 @@
+import { type Caller, notFound, type Seen } from '../domain/caller.ts';
 import type { ResponseInput } from '../domain/elicitations/response-input.ts';
 import type { ElicitationTypes } from '../domain/elicitations/types.ts';
-import { type Caller, notFound, type Seen } from './caller.ts';
-import type { RecordDeps } from './records/deps.ts';
-import { readUnlessKnown } from './records/read.ts';
-import { settle } from './records/settle.ts';
+import type { RecordDeps } from '../records/family-deps.ts';
+import { readUnlessKnown } from '../records/read.ts';
+import { settle } from '../records/settle.ts';
 
 export interface AnswerInput {
   /** The person who answers; must be the owner. */

@@ -1,8 +1,8 @@
+import { type Caller, keyIdOf, type Seen } from '../domain/caller.ts';
 import type { ElicitationTypes } from '../domain/elicitations/types.ts';
-import { type Caller, keyIdOf, type Seen } from './caller.ts';
-import type { RecordDeps } from './records/deps.ts';
-import { readUnlessKnown } from './records/read.ts';
-import { settle } from './records/settle.ts';
+import type { RecordDeps } from '../records/family-deps.ts';
+import { readUnlessKnown } from '../records/read.ts';
+import { settle } from '../records/settle.ts';
 
 export interface CompleteInput {
   readonly caller: Caller;

@@ -1,3 +1,5 @@
+import { SleeperReads } from '../async/retry-while-unavailable.ts';
+import { WakeSignal } from '../async/wake-signal.ts';
 import type { Approval } from '../domain/approvals/approval.ts';
 import type { ApprovalEventName } from '../domain/approvals/events.ts';
 import { APPROVALS } from '../domain/approvals/family.ts';
@@ -6,11 +8,9 @@ import { ELICITATIONS } from '../domain/elicitations/family.ts';
 import type { ElicitationEventName } from '../domain/events.ts';
 import type { Owner } from '../domain/ids.ts';
 import type { StoredRecord, StoredRecords } from '../ports/elicitations/elicitations.ts';
+import { endedByWake } from '../records/ended.ts';
+import type { FamiliesDeps } from '../records/family-deps.ts';
 import { openPages } from './open-pages.ts';
-import type { FamiliesDeps } from './records/deps.ts';
-import { endedByWake } from './records/ended.ts';
-import { SleeperReads } from './retry-while-unavailable.ts';
-import { WakeSignal } from './wake-signal.ts';
 
 /** One item for a reader of an inbox. */
 export type InboxItem =

@@ -17,7 +17,7 @@ import {
 import type { StreamRef } from '../domain/ids.ts';
 import type { StoredRecord } from '../ports/elicitations/elicitations.ts';
 import type { FeedBeginning, FeedEntry, FeedPage } from '../ports/elicitations/feed.ts';
-import type { EngineDeps } from './deps.ts';
+import type { EngineDeps } from '../records/deps.ts';
 
 // A slow reader keeps one page in memory, and a question may take 50 kB.
 export const FEED_PAGE = 25;

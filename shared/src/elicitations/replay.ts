@@ -1,7 +1,7 @@
 import type { FeedPosition } from '../domain/events.ts';
 import type { StreamRef } from '../domain/ids.ts';
 import type { FeedEntry } from '../ports/elicitations/feed.ts';
-import type { EngineDeps } from './deps.ts';
+import type { EngineDeps } from '../records/deps.ts';
 
 const PAGE = 500;
 

@@ -1,5 +1,5 @@
 import { isParleyError } from '../domain/errors.ts';
-import { type ExpireDueDeps, expireDue, type OverdueCounts } from './expire-due.ts';
+import { type ExpireDueDeps, expireDue, type OverdueCounts } from '../records/expire-due.ts';
 
 // All buckets at the same time and few ids of each, so that a sweep after an outage does not block requests.
 const BATCH = 8;

@@ -1,14 +1,14 @@
+import { SleeperReads } from '../async/retry-while-unavailable.ts';
+import { WakeSignal } from '../async/wake-signal.ts';
+import { notFound } from '../domain/caller.ts';
 import type { LiveText, Wake } from '../domain/elicitations/wake.ts';
 import type { FeedPosition } from '../domain/events.ts';
 import type { StreamRef } from '../domain/ids.ts';
 import type { BusSignal } from '../ports/elicitations/event-bus.ts';
-import { notFound } from './caller.ts';
-import type { EngineDeps } from './deps.ts';
+import type { EngineDeps } from '../records/deps.ts';
+import { endedByWake } from '../records/ended.ts';
+import type { FamiliesDeps } from '../records/family-deps.ts';
 import { FEED_PAGE, type JoinedItem, readPage } from './joined-feed.ts';
-import type { FamiliesDeps } from './records/deps.ts';
-import { endedByWake } from './records/ended.ts';
-import { SleeperReads } from './retry-while-unavailable.ts';
-import { WakeSignal } from './wake-signal.ts';
 
 export interface WatchInput {
   readonly stream: StreamRef;

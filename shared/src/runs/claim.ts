@@ -1,8 +1,8 @@
+import { retryWhileUnavailable } from '../async/retry-while-unavailable.ts';
 import { ParleyError } from '../domain/errors.ts';
 import type { StreamRef } from '../domain/ids.ts';
 import { type Run, UNOWNED } from '../domain/runs/run.ts';
 import type { Engine } from '../elicitations/engine.ts';
-import { retryWhileUnavailable } from '../elicitations/retry-while-unavailable.ts';
 import type { Runs } from '../ports/runs/runs.ts';
 import { endOrphan } from './end-orphan.ts';
 import { OWNERS_DIED } from './interruption.ts';

@@ -1,5 +1,5 @@
+import { retryWhileUnavailable } from '../async/retry-while-unavailable.ts';
 import { type RunRef, UNOWNED } from '../domain/runs/run.ts';
-import { retryWhileUnavailable } from '../elicitations/retry-while-unavailable.ts';
 import type { RunQueue } from '../ports/runs/run-queue.ts';
 import type { Runs } from '../ports/runs/runs.ts';
 import type { RunWriter } from './write.ts';

@@ -1,6 +1,6 @@
+import { retryWhileUnavailable } from '../async/retry-while-unavailable.ts';
 import type { RunRef } from '../domain/runs/run.ts';
 import type { Engine } from '../elicitations/engine.ts';
-import { retryWhileUnavailable } from '../elicitations/retry-while-unavailable.ts';
 import type { RunQueue } from '../ports/runs/run-queue.ts';
 import type { Runs } from '../ports/runs/runs.ts';
 import { detachOrHandOver, type ReleaseKind, type Waits } from './detach.ts';

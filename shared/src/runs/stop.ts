@@ -1,7 +1,7 @@
+import { retryWhileUnavailable } from '../async/retry-while-unavailable.ts';
 import type { StreamRef } from '../domain/ids.ts';
 import type { Run, RunRef } from '../domain/runs/run.ts';
 import type { Engine } from '../elicitations/engine.ts';
-import { retryWhileUnavailable } from '../elicitations/retry-while-unavailable.ts';
 import type { Runs } from '../ports/runs/runs.ts';
 import { withdrawOfRun, withdrawOfTurn } from './open-questions.ts';
 

@@ -1,6 +1,6 @@
+import { retryWhileUnavailable } from '../async/retry-while-unavailable.ts';
 import type { RunRef } from '../domain/runs/run.ts';
 import type { TurnEvent } from '../domain/runs/turn-events.ts';
-import { retryWhileUnavailable } from '../elicitations/retry-while-unavailable.ts';
 import type { RunNote, Runs, RunText, RunWrite, WriteResult } from '../ports/runs/runs.ts';
 import { createRecentWrites } from './recent-writes.ts';
 import { COALESCE_CHARACTERS, COALESCE_MS, createTextPublisher, type PendingText } from './text-publisher.ts';

@@ -1,18 +1,18 @@
+import { backendSettings } from '../config/env.ts';
+import type { Env } from '../config/variables.ts';
+import { webhookSecretsOf } from '../config/webhooks-env.ts';
 import { a2aPushKinds, type PushOutcome } from '../delivery/a2a-push/deliver.ts';
 import { deliverWebhook, webhookKind } from '../delivery/deliver-webhook.ts';
 import { createDispatch, type Dispatch } from '../delivery/dispatch.ts';
 import { createReceivers } from '../delivery/receivers.ts';
 import type { StreamRef } from '../domain/ids.ts';
+import { createWebhookSender } from '../net/webhook-sender.ts';
+import type { Log } from '../observe/log.ts';
+import type { Metrics } from '../observe/metrics.ts';
+import { createWebhookObserver } from '../observe/webhook-observer.ts';
 import type { Backend } from '../ports/backend.ts';
 import { resumeRunKind } from '../runs/resume.ts';
-import { createPushSender, createPushStoreOf } from './a2a/push.ts';
-import { backendSettings } from './env.ts';
-import type { Log } from './log.ts';
-import type { Metrics } from './metrics.ts';
-import type { Env } from './variables.ts';
-import { webhookSecretsOf } from './webhooks/env.ts';
-import { createWebhookObserver } from './webhooks/observer.ts';
-import { createWebhookSender } from './webhooks/sender.ts';
+import { createPushSender, createPushStoreOf } from './a2a-push.ts';
 
 interface ProcessDispatchDeps {
   readonly env: Env;

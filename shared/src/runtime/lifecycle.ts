@@ -1,4 +1,4 @@
-import type { Log } from './log.ts';
+import type { Log } from '../observe/log.ts';
 
 /** Releases the resources of a process in reverse order of their acquisition. */
 export interface Releasers {

@@ -1,6 +1,6 @@
 import type { Browser, Frame, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { launchChromium } from '../../../infra/demo/chromium.ts';
+import { launchChromium } from '../../../demo/chromium.ts';
 import { describeInChromium, openPage } from '../../harness/in-chromium.ts';
 import type { ServedMcp } from '../../harness/mcp-servers/serve-mcp.ts';
 import { openPagedChat } from '../../harness/turns/paged-chat.ts';

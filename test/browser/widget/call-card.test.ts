@@ -6,8 +6,8 @@ import { createMemoryVaultStore } from '@parley/shared/memory/vault-store';
 import { createVault } from '@parley/shared/vault/vault';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { launchChromium } from '../../../infra/demo/chromium.ts';
-import { createTypedIdentity } from '../../../services/api/src/surfaces/connect/identity/typed.ts';
+import { launchChromium } from '../../../demo/chromium.ts';
+import { createTypedIdentity } from '../../../services/api/src/pages/identity/typed.ts';
 import {
   type AppHost,
   type AppHostPages,

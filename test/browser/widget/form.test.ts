@@ -2,7 +2,7 @@ import type { Server } from 'node:http';
 import { plainBreaks } from '@parley/shared/domain/text';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { launchChromium } from '../../../infra/demo/chromium.ts';
+import { launchChromium } from '../../../demo/chromium.ts';
 import { ODD_FORM, ODD_NAMES, oddField, seenOf } from '../../harness/forms/odd-forms.ts';
 import { describeInChromium, openPage } from '../../harness/in-chromium.ts';
 import { axe, NARROW, RULES_OF_LOOKS } from '../../harness/widget/site-look.ts';

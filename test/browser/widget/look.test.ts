@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { ApprovalCard } from '../../../clients/widget/src/approvals.ts';
-import { launchChromium } from '../../../infra/demo/chromium.ts';
+import { launchChromium } from '../../../demo/chromium.ts';
 import { describeInChromium, openPage } from '../../harness/in-chromium.ts';
 import { widgetBuild } from '../../harness/widget/site-build.ts';
 import { openGallery } from '../../harness/widget/site-gallery.ts';

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { ndJsonStream } from '@agentclientprotocol/sdk';
-import type { ScriptedReply, Turn } from '../../../infra/demo/stand-ins/scripted-model/script.ts';
+import type { ScriptedReply, Turn } from '../../../stand-ins/scripted-model/script.ts';
 import { type AnswerTo, connectEditor, type Editor } from '../../harness/acp/setup.ts';
 
 import { bundleEntry } from '../../harness/processes/bundle.ts';

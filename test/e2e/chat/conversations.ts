@@ -1,9 +1,9 @@
 import { type UIMessage, validateUIMessages } from 'ai';
 import OpenAI from 'openai';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { ModelFault } from '../../../infra/demo/stand-ins/scripted-model/faults.ts';
-import type { ScriptedReply, Turn } from '../../../infra/demo/stand-ins/scripted-model/script.ts';
-import type { ModelRequest } from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
+import type { ModelFault } from '../../../stand-ins/scripted-model/faults.ts';
+import type { ScriptedReply, Turn } from '../../../stand-ins/scripted-model/script.ts';
+import type { ModelRequest } from '../../../stand-ins/scripted-model/scripted-model.ts';
 import {
   type Asked,
   createChatClient,

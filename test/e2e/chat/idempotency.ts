@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import type { ScriptedReply, Turn } from '../../../infra/demo/stand-ins/scripted-model/script.ts';
+import type { ScriptedReply, Turn } from '../../../stand-ins/scripted-model/script.ts';
 import { person } from '../../harness/chat/client.ts';
 import type { ChatSite } from '../../harness/chat/transport-site.ts';
 import { waitUntil } from '../../harness/wait-until.ts';

@@ -4,7 +4,7 @@ import { DefaultChatTransport, type UIMessage } from 'ai';
 import OpenAI from 'openai';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ScriptedReply, Turn } from '../../../infra/demo/stand-ins/scripted-model/script.ts';
+import type { ScriptedReply, Turn } from '../../../stand-ins/scripted-model/script.ts';
 import { expiringToken, person, questionsIn } from '../../harness/chat/client.ts';
 import { PlainChat } from '../../harness/chat/plain-chat.ts';
 import {

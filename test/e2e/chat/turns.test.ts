@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll } from 'vitest';
-import { type EchoTools, startEchoTools } from '../../../infra/demo/stand-ins/issue-tracker/echo.ts';
+import { type EchoTools, startEchoTools } from '../../../stand-ins/issue-tracker/echo.ts';
 import { type ChatSite, openChatSite, PATIENT_HEALTH } from '../../harness/chat/transport-site.ts';
 import { agUiClients, speakingRun, waitingRun } from './ag-ui.ts';
 import {

@@ -1,4 +1,4 @@
-import type { ScriptedReply, Turn } from '../../../infra/demo/stand-ins/scripted-model/script.ts';
+import type { ScriptedReply, Turn } from '../../../stand-ins/scripted-model/script.ts';
 import { paced } from '../../harness/pace.ts';
 
 export interface AgentAddresses {

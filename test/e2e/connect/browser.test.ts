@@ -1,9 +1,9 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { launchChromium } from '../../../infra/demo/chromium.ts';
-import { agreeToGo, allow, meetPerson, signIn } from '../../../infra/demo/person.ts';
-import { SERVICE } from '../../../infra/demo/story.ts';
-import { startWorld, type World } from '../../../infra/demo/world.ts';
+import { launchChromium } from '../../../demo/chromium.ts';
+import { agreeToGo, allow, meetPerson, signIn } from '../../../demo/person.ts';
+import { SERVICE } from '../../../demo/story.ts';
+import { startWorld, type World } from '../../../demo/world.ts';
 import { describeInChromium } from '../../harness/in-chromium.ts';
 
 const QUESTION = `Connect ${SERVICE}`;

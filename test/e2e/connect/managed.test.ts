@@ -1,20 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import {
-  type CompanyPolicy,
-  TOKEN_EXCHANGE,
-} from '../../../infra/demo/stand-ins/authorization-server/assertions.ts';
+import { type CompanyPolicy, TOKEN_EXCHANGE } from '../../../stand-ins/authorization-server/assertions.ts';
 import {
   type AuthorizationServer,
   startAuthorizationServer,
-} from '../../../infra/demo/stand-ins/authorization-server/authorization-server.ts';
-import { createTokenVerifier } from '../../../infra/demo/stand-ins/authorization-server/verify.ts';
-import { JWT_BEARER } from '../../../infra/demo/stand-ins/authorization-server/workloads.ts';
-import {
-  type IssueTracker,
-  startIssueTracker,
-} from '../../../infra/demo/stand-ins/issue-tracker/issue-tracker.ts';
+} from '../../../stand-ins/authorization-server/authorization-server.ts';
+import { createTokenVerifier } from '../../../stand-ins/authorization-server/verify.ts';
+import { JWT_BEARER } from '../../../stand-ins/authorization-server/workloads.ts';
+import { type IssueTracker, startIssueTracker } from '../../../stand-ins/issue-tracker/issue-tracker.ts';
 import { canary, findCanary } from '../../harness/canary.ts';
 import {
   createChatClient,

@@ -1,4 +1,4 @@
-import type { ScriptedReply, Turn } from '../../../infra/demo/stand-ins/scripted-model/script.ts';
+import type { ScriptedReply, Turn } from '../../../stand-ins/scripted-model/script.ts';
 import { type RemoteAgent, startRemoteAgent } from '../../harness/a2a/remote-agent.ts';
 import { serviceKeyOf } from '../../harness/load/load-env.ts';
 import { PACE } from '../../harness/pace.ts';

@@ -1,4 +1,4 @@
-import type { ScriptedReply, Turn } from '../../../infra/demo/stand-ins/scripted-model/script.ts';
+import type { ScriptedReply, Turn } from '../../../stand-ins/scripted-model/script.ts';
 import { openBalancer, openPodPair } from '../../harness/site/pod-pair.ts';
 import { openSite } from '../../harness/site/site.ts';
 import { startOldA2aAgent } from '../../harness/stacks/a2a.ts';

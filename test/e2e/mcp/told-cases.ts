@@ -1,4 +1,4 @@
-import { controlName } from '../../../services/api/src/surfaces/connect/pages/answer/controls.ts';
+import { controlName } from '../../../services/api/src/pages/views/answer/controls.ts';
 import { createTestBrowser, type TestBrowser } from '../../harness/connect/browser.ts';
 import type { Called } from '../../harness/mcp-clients/clients.ts';
 

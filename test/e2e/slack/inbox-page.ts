@@ -1,5 +1,5 @@
 import type { Browser, Page } from 'playwright-core';
-import { loadClientFiles } from '../../../infra/demo/client-files.ts';
+import { loadClientFiles } from '../../../demo/client-files.ts';
 import { openPage } from '../../harness/in-chromium.ts';
 
 const PATH = '/inbox-page/';

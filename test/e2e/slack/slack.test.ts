@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { launchChromium } from '../../../infra/demo/chromium.ts';
+import { launchChromium } from '../../../demo/chromium.ts';
 import { findCanary } from '../../harness/canary.ts';
 import { describeInChromium } from '../../harness/in-chromium.ts';
 import { SIZE } from '../../harness/load/size.ts';

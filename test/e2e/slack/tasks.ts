@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { controlName } from '../../../services/api/src/surfaces/connect/pages/answer/controls.ts';
+import { controlName } from '../../../services/api/src/pages/views/answer/controls.ts';
 import { SAYS } from '../../harness/connect/browser.ts';
 import { modern, modernExchange, SHOWS_ALL } from '../../harness/mcp-clients/raw.ts';
 import { readable } from '../../harness/slack/person.ts';

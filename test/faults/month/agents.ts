@@ -1,5 +1,5 @@
-import { textOf } from '../../../infra/demo/stand-ins/scripted-model/protocol.ts';
-import type { ScriptedReply, Turn } from '../../../infra/demo/stand-ins/scripted-model/script.ts';
+import { textOf } from '../../../stand-ins/scripted-model/protocol.ts';
+import type { ScriptedReply, Turn } from '../../../stand-ins/scripted-model/script.ts';
 import { ACCOUNT } from './settings.ts';
 
 /** Where the agents find the others. */

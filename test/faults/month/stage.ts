@@ -5,17 +5,11 @@ import { join } from 'node:path';
 import {
   type AuthorizationServer,
   startAuthorizationServer,
-} from '../../../infra/demo/stand-ins/authorization-server/authorization-server.ts';
-import { createTokenVerifier } from '../../../infra/demo/stand-ins/authorization-server/verify.ts';
-import { type EchoTools, startEchoTools } from '../../../infra/demo/stand-ins/issue-tracker/echo.ts';
-import {
-  type IssueTracker,
-  startIssueTracker,
-} from '../../../infra/demo/stand-ins/issue-tracker/issue-tracker.ts';
-import {
-  type ScriptedModel,
-  startScriptedModel,
-} from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
+} from '../../../stand-ins/authorization-server/authorization-server.ts';
+import { createTokenVerifier } from '../../../stand-ins/authorization-server/verify.ts';
+import { type EchoTools, startEchoTools } from '../../../stand-ins/issue-tracker/echo.ts';
+import { type IssueTracker, startIssueTracker } from '../../../stand-ins/issue-tracker/issue-tracker.ts';
+import { type ScriptedModel, startScriptedModel } from '../../../stand-ins/scripted-model/scripted-model.ts';
 import { freePort } from '../../harness/free-port.ts';
 import { type ManagedProcess, type Pod, startPod, startWorker } from '../../harness/processes/processes.ts';
 import { REPORTS_MEMORY } from '../../harness/processes/resources.ts';

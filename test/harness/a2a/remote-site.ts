@@ -2,11 +2,11 @@
 import { createMemoryBackend } from '@parley/shared/memory/backend';
 import type { Backend } from '@parley/shared/ports/backend';
 import { afterAll, beforeAll, vi } from 'vitest';
-import type { ScriptedModel } from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
 import type { PushesOf } from '../../../services/api/src/agents/a2a/call-agent.ts';
 import { createRemoteAgents } from '../../../services/api/src/agents/a2a/remote-agents.ts';
 import type { Credentials } from '../../../services/api/src/agents/tools/credentials.ts';
 import type { TurnsDeps } from '../../../services/api/src/turns/turns.ts';
+import type { ScriptedModel } from '../../../stand-ins/scripted-model/scripted-model.ts';
 import { ROOMY } from '../engines/settings.ts';
 import {
   closeAfterTest,

@@ -7,20 +7,20 @@ import {
   JsonRpcTransportFactory,
   RestTransportFactory,
 } from '@a2a-js/sdk/client';
+import type { Env } from '@parley/shared/config/env';
 import { a2aPushKinds } from '@parley/shared/delivery/a2a-push/deliver';
 import { createDispatch } from '@parley/shared/delivery/dispatch';
 import { createReceivers } from '@parley/shared/delivery/receivers';
 import type { Backend } from '@parley/shared/ports/backend';
 import type { RedisLocation } from '@parley/shared/ports/redis-location';
 import { resumeRunKind } from '@parley/shared/runs/resume';
-import { createPushSender, createPushStoreOf } from '@parley/shared/runtime/a2a/push';
-import type { Env } from '@parley/shared/runtime/env';
-import type { ScriptedReply, Turn } from '../../../infra/demo/stand-ins/scripted-model/script.ts';
-import type { Tool } from '../../../services/api/src/agents/tools/tool.ts';
+import { createPushSender, createPushStoreOf } from '@parley/shared/runtime/a2a-push';
+import type { Tool } from '../../../services/api/src/agents/run/tool.ts';
 import type { CallLimitSettings } from '../../../services/api/src/http/limits/call-limits.ts';
 import type { A2aDeps } from '../../../services/api/src/surfaces/a2a/deps.ts';
 import { a2aRoutes } from '../../../services/api/src/surfaces/a2a/routes.ts';
 import { wirePush } from '../../../services/api/src/wiring/a2a.ts';
+import type { ScriptedReply, Turn } from '../../../stand-ins/scripted-model/script.ts';
 import { pickFetch } from '../http/pick-fetch.ts';
 import { asking, openServedPods, pageTool, type ServedPods, shortTool } from '../protocols/pods.ts';
 import { authenticateByName, writeFault } from '../protocols/served.ts';

@@ -1,9 +1,9 @@
 /** Pods in this process, on one Redis, whose agent delegates to a remote AG-UI agent. */
 import type { Backend } from '@parley/shared/ports/backend';
 import { afterAll, beforeAll } from 'vitest';
-import type { ScriptedModel } from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
 import { createAgUiAgents } from '../../../services/api/src/agents/ag-ui/link.ts';
 import type { TurnsDeps } from '../../../services/api/src/turns/turns.ts';
+import type { ScriptedModel } from '../../../stand-ins/scripted-model/scripted-model.ts';
 import { openRedisPods } from '../engines/redis-pods.ts';
 import { ROOMY } from '../engines/settings.ts';
 import { closeAfterTest, openDelegatingPod, startHandingModel } from '../protocols/delegating-pod.ts';

@@ -1,9 +1,10 @@
 /** Two pods in this process that serve AG-UI, with an agent that asks what the words of its message name. */
-import type { ScriptedReply, Turn } from '../../../infra/demo/stand-ins/scripted-model/script.ts';
-import { FOR_ALL } from '../../../services/api/src/agents/mcp/calls/visibility.ts';
+
+import { FOR_ALL } from '../../../services/api/src/agents/mcp/visibility.ts';
+import type { Tool } from '../../../services/api/src/agents/run/tool.ts';
 import { withApproval } from '../../../services/api/src/agents/tools/approvals/gate.ts';
-import type { Tool } from '../../../services/api/src/agents/tools/tool.ts';
 import { agUiRoutes } from '../../../services/api/src/surfaces/ag-ui/routes.ts';
+import type { ScriptedReply, Turn } from '../../../stand-ins/scripted-model/script.ts';
 import {
   asking,
   openServedPods,

@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
-import { launchChromium } from '../../../infra/demo/chromium.ts';
-import { loadClientFiles } from '../../../infra/demo/client-files.ts';
-import { startPageServer } from '../../../infra/demo/page-server.ts';
+import { launchChromium } from '../../../demo/chromium.ts';
+import { loadClientFiles } from '../../../demo/client-files.ts';
+import { startPageServer } from '../../../demo/page-server.ts';
 import { openPage } from '../in-chromium.ts';
 import { userToken } from '../tokens.ts';
 import { waitUntil } from '../wait-until.ts';

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import type { Page } from 'playwright-core';
-import { launchChromium } from '../../../infra/demo/chromium.ts';
+import { launchChromium } from '../../../demo/chromium.ts';
 import { listenOnFreePort } from '../free-port.ts';
 import { createForwarder } from '../http/forward-request.ts';
 import { openPage } from '../in-chromium.ts';

@@ -1,8 +1,8 @@
-import type { Script } from '../../../infra/demo/stand-ins/scripted-model/script.ts';
+import type { Script } from '../../../stand-ins/scripted-model/script.ts';
 import type {
   ScriptedModel,
   ScriptedModelOptions,
-} from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
+} from '../../../stand-ins/scripted-model/scripted-model.ts';
 import { createRoundRobin, type RoundRobin, type RoundRobinOptions } from '../http/round-robin.ts';
 import { startBookingTools } from '../site/booking-tools.ts';
 import { openSite, type Site, type SitePod } from '../site/site.ts';

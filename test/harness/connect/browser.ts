@@ -1,11 +1,7 @@
-import {
-  type CookieJar,
-  createCookieJar,
-  walkSignIn,
-} from '../../../infra/demo/stand-ins/authorization-server/walk.ts';
-import type { AnsweredAs } from '../../../services/api/src/surfaces/connect/pages/answer/strings.ts';
-import { renderPage } from '../../../services/api/src/surfaces/connect/pages/page.ts';
-import type { ConnectView } from '../../../services/api/src/surfaces/connect/pages/view.ts';
+import type { AnsweredAs } from '../../../services/api/src/pages/views/answer/strings.ts';
+import { renderPage } from '../../../services/api/src/pages/views/page.ts';
+import type { ConnectView } from '../../../services/api/src/pages/views/view.ts';
+import { type CookieJar, createCookieJar, walkSignIn } from '../../../stand-ins/authorization-server/walk.ts';
 import type { World } from './setup.ts';
 
 /** A page as a browser got it. */

@@ -1,10 +1,7 @@
 import { controlsOf } from '@parley/shared/domain/forms/controls';
 import type { FormField } from '@parley/shared/domain/forms/value';
-import {
-  initialValues,
-  type ShownField,
-} from '../../../services/api/src/surfaces/connect/pages/answer/controls.ts';
-import type { ConnectView } from '../../../services/api/src/surfaces/connect/pages/view.ts';
+import { initialValues, type ShownField } from '../../../services/api/src/pages/views/answer/controls.ts';
+import type { ConnectView } from '../../../services/api/src/pages/views/view.ts';
 
 const FAILURES = [
   'consent_refused',

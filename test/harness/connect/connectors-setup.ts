@@ -1,20 +1,16 @@
 import { createServer } from 'node:http';
 import { inspect } from 'node:util';
 import { onTestFinished } from 'vitest';
+import type { Connected, Connector, Redirect } from '../../../services/api/src/accounts/connector.ts';
+import { createOAuth2Connector } from '../../../services/api/src/accounts/connectors/oauth2.ts';
+import type { OAuth2Options } from '../../../services/api/src/accounts/oauth/oauth2-options.ts';
 import {
   type AuthorizationServer,
   type AuthorizationServerOptions,
   startAuthorizationServer,
-} from '../../../infra/demo/stand-ins/authorization-server/authorization-server.ts';
-import { createTokenVerifier } from '../../../infra/demo/stand-ins/authorization-server/verify.ts';
-import { walkSignIn } from '../../../infra/demo/stand-ins/authorization-server/walk.ts';
-import type {
-  Connected,
-  Connector,
-  Redirect,
-} from '../../../services/api/src/surfaces/connect/connectors/connector.ts';
-import { createOAuth2Connector } from '../../../services/api/src/surfaces/connect/connectors/oauth2.ts';
-import type { OAuth2Options } from '../../../services/api/src/surfaces/connect/connectors/oauth2-options.ts';
+} from '../../../stand-ins/authorization-server/authorization-server.ts';
+import { createTokenVerifier } from '../../../stand-ins/authorization-server/verify.ts';
+import { walkSignIn } from '../../../stand-ins/authorization-server/walk.ts';
 import { canary } from '../canary.ts';
 import { listenOnFreePort } from '../free-port.ts';
 import { CONTEXT } from './sightings.ts';

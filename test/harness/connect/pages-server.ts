@@ -1,17 +1,17 @@
+import { parseServiceKeys } from '@parley/shared/config/service-keys';
 import type { Engine } from '@parley/shared/elicitations/engine';
-import { parseServiceKeys } from '@parley/shared/runtime/service-keys';
 import { createAuthenticate } from '../../../services/api/src/http/auth.ts';
 import { NO_DRAIN } from '../../../services/api/src/http/life/drain.ts';
 import { createHeartbeats } from '../../../services/api/src/http/life/heartbeats.ts';
 import { createRouter, type Router } from '../../../services/api/src/http/router.ts';
 import { createServe, type ServeDeps } from '../../../services/api/src/http/serve.ts';
 import { createTokenVerifier } from '../../../services/api/src/http/token.ts';
-import { accountRoutes } from '../../../services/api/src/surfaces/connect/accounts.ts';
-import type { LinkDeps } from '../../../services/api/src/surfaces/connect/answer/by-link.ts';
-import { answerLinkRoutes } from '../../../services/api/src/surfaces/connect/answer/link-routes.ts';
-import { createAnswerLinks } from '../../../services/api/src/surfaces/connect/answer/links.ts';
-import { answerPageRoutes } from '../../../services/api/src/surfaces/connect/answer/page-routes.ts';
-import { type ConnectDeps, connectRoutes } from '../../../services/api/src/surfaces/connect/routes.ts';
+import type { LinkDeps } from '../../../services/api/src/pages/answer/by-link.ts';
+import { answerLinkRoutes } from '../../../services/api/src/pages/answer/link-routes.ts';
+import { createAnswerLinks } from '../../../services/api/src/pages/answer/links.ts';
+import { answerPageRoutes } from '../../../services/api/src/pages/answer/page-routes.ts';
+import { type ConnectDeps, connectRoutes } from '../../../services/api/src/pages/routes.ts';
+import { accountRoutes } from '../../../services/api/src/surfaces/accounts/routes.ts';
 
 export interface PagesOptions {
   readonly serviceKeys: readonly string[];

@@ -2,26 +2,26 @@ import { randomInt } from 'node:crypto';
 import { createServer, type RequestListener } from 'node:http';
 import type { Owner } from '@parley/shared/domain/ids';
 import type { Engine } from '@parley/shared/elicitations/engine';
+import { createLog } from '@parley/shared/observe/log';
 import type { Backend } from '@parley/shared/ports/backend';
 import { createRedisBackend } from '@parley/shared/redis/backend';
 import { connectCommands } from '@parley/shared/redis/client/connect';
 import { createRedisVaultStore } from '@parley/shared/redis/vault/store';
-import { createLog } from '@parley/shared/runtime/log';
 import type { KeyRing } from '@parley/shared/vault/key-ring';
 import { createVault, type Vault } from '@parley/shared/vault/vault';
 import { onTestFinished } from 'vitest';
+import type { Connector } from '../../../services/api/src/accounts/connector.ts';
+import { createOAuth2Connector } from '../../../services/api/src/accounts/connectors/oauth2.ts';
+import type { ConnectEvent } from '../../../services/api/src/accounts/events.ts';
+import { sweepFlows } from '../../../services/api/src/accounts/flows/sweep.ts';
+import type { ConnectTargets, CredentialTarget } from '../../../services/api/src/accounts/targets.ts';
+import type { Identity } from '../../../services/api/src/pages/identity/identity.ts';
+import { createOidcIdentity } from '../../../services/api/src/pages/identity/oidc.ts';
+import { createTypedIdentity } from '../../../services/api/src/pages/identity/typed.ts';
 import {
   type AuthorizationServer,
   startAuthorizationServer,
-} from '../../../infra/demo/stand-ins/authorization-server/authorization-server.ts';
-import type { Connector } from '../../../services/api/src/surfaces/connect/connectors/connector.ts';
-import { createOAuth2Connector } from '../../../services/api/src/surfaces/connect/connectors/oauth2.ts';
-import type { ConnectEvent } from '../../../services/api/src/surfaces/connect/events.ts';
-import { sweepFlows } from '../../../services/api/src/surfaces/connect/flows/sweep.ts';
-import type { Identity } from '../../../services/api/src/surfaces/connect/identity/identity.ts';
-import { createOidcIdentity } from '../../../services/api/src/surfaces/connect/identity/oidc.ts';
-import { createTypedIdentity } from '../../../services/api/src/surfaces/connect/identity/typed.ts';
-import type { ConnectTargets, CredentialTarget } from '../../../services/api/src/surfaces/connect/targets.ts';
+} from '../../../stand-ins/authorization-server/authorization-server.ts';
 import { canary } from '../canary.ts';
 import { engineOn } from '../engines/engines.ts';
 import { ROOMY } from '../engines/settings.ts';

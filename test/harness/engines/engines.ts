@@ -1,13 +1,13 @@
 import { webhookKind } from '@parley/shared/delivery/deliver-webhook';
 import { createDispatch, type Dispatch } from '@parley/shared/delivery/dispatch';
 import type { WebhookSettings } from '@parley/shared/domain/webhooks/rules';
-import type { EngineDeps, EngineSettings } from '@parley/shared/elicitations/deps';
 import { createEngine, type Engine } from '@parley/shared/elicitations/engine';
+import { silentObserver } from '@parley/shared/observe/observer';
 import type { Backend } from '@parley/shared/ports/backend';
 import type { Elicitations } from '@parley/shared/ports/elicitations/elicitations';
 import type { EventBus } from '@parley/shared/ports/elicitations/event-bus';
+import type { EngineDeps, EngineSettings } from '@parley/shared/records/deps';
 import { resumeRunKind } from '@parley/shared/runs/resume';
-import { silentObserver } from '@parley/shared/runtime/observer';
 
 // Polling is so slow that a test which passes was woken.
 const SETTINGS: EngineSettings = {

@@ -1,5 +1,5 @@
 import { createMcpHandler } from '@modelcontextprotocol/server';
-import { startLocalServer } from '../../../infra/demo/stand-ins/issue-tracker/http.ts';
+import { startLocalServer } from '../../../stand-ins/issue-tracker/http.ts';
 
 /** An MCP server of a test. */
 export interface ServedMcp {

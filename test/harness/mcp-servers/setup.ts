@@ -1,12 +1,12 @@
 import type { ServerResponse } from 'node:http';
-import { textOf } from '../../../services/api/src/agents/mcp/calls/content.ts';
 import {
   createMcpTools,
   type McpTools,
   type McpToolsOptions,
 } from '../../../services/api/src/agents/mcp/calls/mcp-tools.ts';
-import type { McpCallReply } from '../../../services/api/src/agents/mcp/calls/results.ts';
+import { textOf } from '../../../services/api/src/agents/mcp/content.ts';
 import type { McpLimits } from '../../../services/api/src/agents/mcp/limits.ts';
+import type { McpCallReply } from '../../../services/api/src/agents/mcp/results.ts';
 import type { McpCredential, McpServerConfig } from '../../../services/api/src/agents/mcp/server-config.ts';
 import { bundleEntry } from '../processes/bundle.ts';
 import {

@@ -4,19 +4,16 @@ import { type ConversationRef, DETACHED, type RunRef, type Support } from '@parl
 import { createClientRequests } from '@parley/shared/elicitations/asking/client-requests';
 import type { Backend } from '@parley/shared/ports/backend';
 import { onTestFinished } from 'vitest';
-import {
-  type ScriptedModel,
-  startScriptedModel,
-} from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
 import { readAgentsConfig } from '../../../services/api/src/agents/config/load.ts';
 import { createAgents } from '../../../services/api/src/agents/loop/agents.ts';
-import { silentTurnObserver } from '../../../services/api/src/agents/loop/observer.ts';
 import { createMcpTools } from '../../../services/api/src/agents/mcp/calls/mcp-tools.ts';
 import { createToolbox, type ToolboxDeps } from '../../../services/api/src/agents/offer/toolbox.ts';
+import { silentTurnObserver } from '../../../services/api/src/agents/run/observer.ts';
 import type { Credentials } from '../../../services/api/src/agents/tools/credentials.ts';
 import { NO_OFFERING } from '../../../services/api/src/agents/tools/mcp-offer.ts';
 import { createNamedTools } from '../../../services/api/src/agents/tools/named-tools.ts';
 import { createTurns, type TurnsDeps } from '../../../services/api/src/turns/turns.ts';
+import { type ScriptedModel, startScriptedModel } from '../../../stand-ins/scripted-model/scripted-model.ts';
 import { engineOn } from '../engines/engines.ts';
 import { listOpen, readEvents, saying, talk } from '../turns/setup.ts';
 import { waitUntil } from '../wait-until.ts';

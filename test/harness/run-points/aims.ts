@@ -1,4 +1,4 @@
-import type { ModelFault } from '../../../infra/demo/stand-ins/scripted-model/faults.ts';
+import type { ModelFault } from '../../../stand-ins/scripted-model/faults.ts';
 import type { GateVerdict } from '../chaos/gate.ts';
 import type { Asked } from '../chat/client.ts';
 import type { CallOutcome } from '../history/run-events.ts';

@@ -1,9 +1,4 @@
-import {
-  replyOf,
-  type ScriptedReply,
-  type Turn,
-  turnOf,
-} from '../../../infra/demo/stand-ins/scripted-model/script.ts';
+import { replyOf, type ScriptedReply, type Turn, turnOf } from '../../../stand-ins/scripted-model/script.ts';
 
 type ChatRequest = Parameters<typeof turnOf>[0];
 

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
-import type { ModelFault } from '../../../infra/demo/stand-ins/scripted-model/faults.ts';
-import type { ScriptedModel } from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
+import type { ModelFault } from '../../../stand-ins/scripted-model/faults.ts';
+import type { ScriptedModel } from '../../../stand-ins/scripted-model/scripted-model.ts';
 import { type ChaosGate, createChaosGate, type GateVerdict } from '../chaos/gate.ts';
 import { SECRET } from '../chat/client.ts';
 import type { RunEvent } from '../history/run-events.ts';

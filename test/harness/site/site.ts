@@ -7,7 +7,7 @@ import {
   type ScriptedModel,
   type ScriptedModelOptions,
   startScriptedModel,
-} from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
+} from '../../../stand-ins/scripted-model/scripted-model.ts';
 import { type ChaosProxy, createChaosProxy } from '../chaos/proxy.ts';
 import { LOAD_ENV } from '../load/load-env.ts';
 import {

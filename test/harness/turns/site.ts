@@ -3,12 +3,12 @@ import type { ConversationRef } from '@parley/shared/domain/runs/run';
 import { createMemoryBackend } from '@parley/shared/memory/backend';
 import type { Backend } from '@parley/shared/ports/backend';
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
-import type { Script } from '../../../infra/demo/stand-ins/scripted-model/script.ts';
+import type { Script } from '../../../stand-ins/scripted-model/script.ts';
 import {
   type ScriptedModel,
   type ScriptedModelOptions,
   startScriptedModel,
-} from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
+} from '../../../stand-ins/scripted-model/scripted-model.ts';
 import { engineOn } from '../engines/engines.ts';
 import { answerQuestion } from '../engines/questions.ts';
 import { ROOMY } from '../engines/settings.ts';

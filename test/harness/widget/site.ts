@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { ParleyClient, Question } from '@parley/sdk';
 import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
-import { launchChromium } from '../../../infra/demo/chromium.ts';
+import { launchChromium } from '../../../demo/chromium.ts';
 import { createRoundRobin } from '../http/round-robin.ts';
 import { ACTION_MS, STILL } from '../in-chromium.ts';
 import { startPod } from '../processes/processes.ts';

@@ -1,7 +1,7 @@
 /** A remote agent, the stock server of `@a2a-js/sdk`, that pushes the updates of its tasks to a Parley. */
 import { randomBytes } from 'node:crypto';
+import type { Env } from '@parley/shared/config/env';
 import type { Backend } from '@parley/shared/ports/backend';
-import type { Env } from '@parley/shared/runtime/env';
 import { describe, expect, it } from 'vitest';
 import { wirePushesOf, wireReceivedPushes } from '../../../services/api/src/wiring/a2a-pushes.ts';
 import type { PodParts } from '../../../services/api/src/wiring/pod-parts.ts';

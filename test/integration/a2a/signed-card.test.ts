@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { verifyAgentCardSignature } from '@a2a-js/sdk';
-import { a2aSigningKeyOf } from '@parley/shared/runtime/a2a/env';
-import type { Env } from '@parley/shared/runtime/env';
+import { a2aSigningKeyOf } from '@parley/shared/config/a2a-env';
+import type { Env } from '@parley/shared/config/env';
 import canonicalize from 'canonicalize';
 import { flattenedVerify } from 'jose';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';

@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url';
 import type { Support } from '@parley/shared/domain/runs/run';
 import { createMemoryBackend } from '@parley/shared/memory/backend';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ScriptedModel } from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
 import { createAcpProcesses } from '../../../services/api/src/agents/acp/programs.ts';
+import type { ScriptedModel } from '../../../stand-ins/scripted-model/scripted-model.ts';
 import { ROOMY } from '../../harness/engines/settings.ts';
 import { paced } from '../../harness/pace.ts';
 import {

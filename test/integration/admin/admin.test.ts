@@ -1,8 +1,8 @@
+import { parseServiceKeys } from '@parley/shared/config/service-keys';
 import { createWebhooks } from '@parley/shared/delivery/webhooks';
 import { bucketOf, type Owner } from '@parley/shared/domain/ids';
 import { DETACHED, type RunRef } from '@parley/shared/domain/runs/run';
 import { tenantListKey } from '@parley/shared/redis/client/keys';
-import { parseServiceKeys } from '@parley/shared/runtime/service-keys';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createAuthenticate } from '../../../services/api/src/http/auth.ts';

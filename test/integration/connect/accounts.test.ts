@@ -1,8 +1,8 @@
-import { createGuardedFetch } from '@parley/shared/runtime/guarded-fetch';
+import { createGuardedFetch } from '@parley/shared/net/guarded-fetch';
 import { describe, expect, test } from 'vitest';
-import { createApiKeyConnector } from '../../../services/api/src/surfaces/connect/connectors/api-key.ts';
-import { disconnectAll } from '../../../services/api/src/surfaces/connect/disconnect.ts';
-import { createBoundIdentity } from '../../../services/api/src/surfaces/connect/identity/bound.ts';
+import { createApiKeyConnector } from '../../../services/api/src/accounts/connectors/api-key.ts';
+import { disconnectAll } from '../../../services/api/src/accounts/disconnect.ts';
+import { createBoundIdentity } from '../../../services/api/src/pages/identity/bound.ts';
 import { createTestBrowser, SAYS, type TestBrowser } from '../../harness/connect/browser.ts';
 import { ADA, TOKEN_SECRET } from '../../harness/connect/setup.ts';
 import { redisCommand } from '../../harness/redis/redis-command.ts';

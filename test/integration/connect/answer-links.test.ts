@@ -1,6 +1,6 @@
 import type { AskInput } from '@parley/shared/domain/elicitations/ask-input';
 import { describe, expect, test } from 'vitest';
-import { createAnswerLinks } from '../../../services/api/src/surfaces/connect/answer/links.ts';
+import { createAnswerLinks } from '../../../services/api/src/pages/answer/links.ts';
 import { createTestBrowser, headingOf, SAYS, type TestBrowser } from '../../harness/connect/browser.ts';
 import { ADA, type World } from '../../harness/connect/setup.ts';
 import { decideAs, requestApproval } from '../../harness/engines/approvals.ts';

@@ -2,8 +2,8 @@ import type { ApprovalDefinition } from '@parley/shared/domain/approvals/definit
 import type { ApprovalStatus } from '@parley/shared/domain/approvals/status';
 import type { AskInput } from '@parley/shared/domain/elicitations/ask-input';
 import { describe, expect, test } from 'vitest';
-import { createCookieJar } from '../../../infra/demo/stand-ins/authorization-server/walk.ts';
-import { createBoundIdentity } from '../../../services/api/src/surfaces/connect/identity/bound.ts';
+import { createBoundIdentity } from '../../../services/api/src/pages/identity/bound.ts';
+import { createCookieJar } from '../../../stand-ins/authorization-server/walk.ts';
 import { createTestBrowser, headingOf, SAYS, type Shown } from '../../harness/connect/browser.ts';
 import { ADA, type World } from '../../harness/connect/setup.ts';
 import { decideAs, requestApproval } from '../../harness/engines/approvals.ts';

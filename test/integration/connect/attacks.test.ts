@@ -1,6 +1,6 @@
 import type { ApprovalDefinition } from '@parley/shared/domain/approvals/definition';
 import { describe, expect, test } from 'vitest';
-import { createCookieJar } from '../../../infra/demo/stand-ins/authorization-server/walk.ts';
+import { createCookieJar } from '../../../stand-ins/authorization-server/walk.ts';
 import { createTestBrowser, SAYS, UNKNOWN_IDS } from '../../harness/connect/browser.ts';
 import { tampered } from '../../harness/connect/connectors-setup.ts';
 import { ADA, type World } from '../../harness/connect/setup.ts';

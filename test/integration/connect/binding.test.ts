@@ -1,9 +1,9 @@
 import { ParleyError } from '@parley/shared/domain/errors';
 import type { Owner } from '@parley/shared/domain/ids';
-import { createGuardedFetch } from '@parley/shared/runtime/guarded-fetch';
+import { createGuardedFetch } from '@parley/shared/net/guarded-fetch';
 import { describe, expect, test } from 'vitest';
-import { createApiKeyConnector } from '../../../services/api/src/surfaces/connect/connectors/api-key.ts';
-import { createBoundIdentity } from '../../../services/api/src/surfaces/connect/identity/bound.ts';
+import { createApiKeyConnector } from '../../../services/api/src/accounts/connectors/api-key.ts';
+import { createBoundIdentity } from '../../../services/api/src/pages/identity/bound.ts';
 import { createTestBrowser, SAYS, type Shown } from '../../harness/connect/browser.ts';
 import { ADA, TOKEN_SECRET } from '../../harness/connect/setup.ts';
 import { userToken } from '../../harness/tokens.ts';

@@ -1,9 +1,9 @@
 import type { Credential } from '@parley/shared/domain/credential';
 import type { FlowRef } from '@parley/shared/ports/vault';
 import { describe, expect, test } from 'vitest';
-import { conclude, endFlow } from '../../../services/api/src/surfaces/connect/flows/ending.ts';
-import { unknownFlowId } from '../../../services/api/src/surfaces/connect/flows/flow-id.ts';
-import { sweepFlows } from '../../../services/api/src/surfaces/connect/flows/sweep.ts';
+import { unknownFlowId } from '../../../services/api/src/accounts/flow-id.ts';
+import { conclude, endFlow } from '../../../services/api/src/accounts/flows/ending.ts';
+import { sweepFlows } from '../../../services/api/src/accounts/flows/sweep.ts';
 import { createTestBrowser, SAYS } from '../../harness/connect/browser.ts';
 import { ADA, type World } from '../../harness/connect/setup.ts';
 import { redisCommand } from '../../harness/redis/redis-command.ts';

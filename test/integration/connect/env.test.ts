@@ -1,4 +1,4 @@
-import { EnvError, readEnv } from '@parley/shared/runtime/env';
+import { EnvError, readEnv } from '@parley/shared/config/env';
 import { describe, expect, test } from 'vitest';
 
 function faultsOf(env: Record<string, string>): readonly string[] {

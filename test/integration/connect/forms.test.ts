@@ -1,11 +1,11 @@
 import { request } from 'node:http';
 import { describe, expect, test } from 'vitest';
-import { ANSWER_COOKIE } from '../../../services/api/src/surfaces/connect/answer/page-routes.ts';
+import { ANSWER_COOKIE } from '../../../services/api/src/pages/answer/page-routes.ts';
 import {
   type BrowserCookie,
   createBrowserCookie,
   mintBrowserId,
-} from '../../../services/api/src/surfaces/connect/flows/browser.ts';
+} from '../../../services/api/src/pages/serving/browser.ts';
 import { canary, findCanary } from '../../harness/canary.ts';
 import { createTestBrowser, SAYS, type Shown, type TestBrowser } from '../../harness/connect/browser.ts';
 import { ADA, type World } from '../../harness/connect/setup.ts';

@@ -1,6 +1,6 @@
 import type { ApprovalDefinition } from '@parley/shared/domain/approvals/definition';
 import { describe, expect, test } from 'vitest';
-import { createBoundIdentity } from '../../../services/api/src/surfaces/connect/identity/bound.ts';
+import { createBoundIdentity } from '../../../services/api/src/pages/identity/bound.ts';
 import { createTestBrowser, headingOf, SAYS, type Shown } from '../../harness/connect/browser.ts';
 import { ADA, type World } from '../../harness/connect/setup.ts';
 import { decideAs, requestApproval } from '../../harness/engines/approvals.ts';

@@ -1,9 +1,9 @@
+import type { Caller } from '@parley/shared/domain/caller';
 import { ParleyError } from '@parley/shared/domain/errors';
 import type { Owner } from '@parley/shared/domain/ids';
-import type { Caller } from '@parley/shared/elicitations/caller';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { createAttempts } from '../../../services/api/src/surfaces/connect/flows/attempts.ts';
-import { createBoundIdentity } from '../../../services/api/src/surfaces/connect/identity/bound.ts';
+import { createBoundIdentity } from '../../../services/api/src/pages/identity/bound.ts';
+import { createAttempts } from '../../../services/api/src/pages/serving/attempts.ts';
 import { createTestBrowser, SAYS, type TestBrowser } from '../../harness/connect/browser.ts';
 import { ADA, type World } from '../../harness/connect/setup.ts';
 import { startWorld as startNangoWorld } from '../connectors/nango-setup.ts';

@@ -1,10 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import {
-  createOidcIdentity,
-  type OidcOptions,
-} from '../../../services/api/src/surfaces/connect/identity/oidc.ts';
+import { createOidcIdentity, type OidcOptions } from '../../../services/api/src/pages/identity/oidc.ts';
 import { listenOnFreePort } from '../../harness/free-port.ts';
 
 const REDIRECT_URI = 'http://127.0.0.1:9/auth/signed-in';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Connector } from '../../../services/api/src/surfaces/connect/connectors/connector.ts';
+import type { Connector } from '../../../services/api/src/accounts/connector.ts';
 import { createTestBrowser, SAYS } from '../../harness/connect/browser.ts';
 import { ADA } from '../../harness/connect/setup.ts';
 import { connectSuite } from './suite.ts';

@@ -1,7 +1,7 @@
 import { ParleyError } from '@parley/shared/domain/errors';
 import { describe, expect, test } from 'vitest';
-import { walkSignIn } from '../../../infra/demo/stand-ins/authorization-server/walk.ts';
-import { createBoundIdentity } from '../../../services/api/src/surfaces/connect/identity/bound.ts';
+import { createBoundIdentity } from '../../../services/api/src/pages/identity/bound.ts';
+import { walkSignIn } from '../../../stand-ins/authorization-server/walk.ts';
 import { createTestBrowser, SAYS, type Shown } from '../../harness/connect/browser.ts';
 import { ADA } from '../../harness/connect/setup.ts';
 import { waitUntil } from '../../harness/wait-until.ts';

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
-import { createGuardedFetch } from '@parley/shared/runtime/guarded-fetch';
+import { createGuardedFetch } from '@parley/shared/net/guarded-fetch';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createApiKeyConnector } from '../../../services/api/src/surfaces/connect/connectors/api-key.ts';
+import { createApiKeyConnector } from '../../../services/api/src/accounts/connectors/api-key.ts';
 import { canary, findCanary } from '../../harness/canary.ts';
 import { createTestBrowser, SAYS } from '../../harness/connect/browser.ts';
 import type { WorldOptions } from '../../harness/connect/setup.ts';

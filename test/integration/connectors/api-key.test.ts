@@ -1,10 +1,10 @@
 import { createServer, type IncomingMessage } from 'node:http';
-import { createGuardedFetch } from '@parley/shared/runtime/guarded-fetch';
+import { createGuardedFetch } from '@parley/shared/net/guarded-fetch';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import {
   type ApiKeyOptions,
   createApiKeyConnector,
-} from '../../../services/api/src/surfaces/connect/connectors/api-key.ts';
+} from '../../../services/api/src/accounts/connectors/api-key.ts';
 import { canary } from '../../harness/canary.ts';
 import { CONTEXT, sightings } from '../../harness/connect/sightings.ts';
 import { listenOnFreePort } from '../../harness/free-port.ts';

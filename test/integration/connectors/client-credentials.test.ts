@@ -1,19 +1,16 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { type CredentialRef, PROJECT } from '@parley/shared/domain/credential';
-import { createGuardedFetch } from '@parley/shared/runtime/guarded-fetch';
+import { createGuardedFetch } from '@parley/shared/net/guarded-fetch';
 import { generateKeyPair, SignJWT } from 'jose';
 import { describe, expect, it } from 'vitest';
-import { createTokenVerifier } from '../../../infra/demo/stand-ins/authorization-server/verify.ts';
-import {
-  JWT_BEARER,
-  type TrustedPlatform,
-} from '../../../infra/demo/stand-ins/authorization-server/workloads.ts';
-import { readSigningKey } from '../../../services/api/src/agents/config/signing-key.ts';
 import {
   type ClientCredentialsOptions,
   createClientCredentials,
-} from '../../../services/api/src/surfaces/connect/connectors/client-credentials/client-credentials.ts';
+} from '../../../services/api/src/accounts/connectors/client-credentials/client-credentials.ts';
+import { readSigningKey } from '../../../services/api/src/agents/config/signing-key.ts';
 import { deleteUnusedTokens } from '../../../services/api/src/wiring/credentials/project-records.ts';
+import { createTokenVerifier } from '../../../stand-ins/authorization-server/verify.ts';
+import { JWT_BEARER, type TrustedPlatform } from '../../../stand-ins/authorization-server/workloads.ts';
 import { canary } from '../../harness/canary.ts';
 import { describeOnRedis } from '../../harness/engines/describe-on-redis.ts';
 import { engineOn } from '../../harness/engines/engines.ts';

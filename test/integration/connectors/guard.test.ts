@@ -1,14 +1,14 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { isIPv4 } from 'node:net';
-import { isLoopbackAddress, isPublicAddress } from '@parley/shared/runtime/address';
+import { isLoopbackAddress, isPublicAddress } from '@parley/shared/net/address';
 import {
   createGuardedFetch,
   type GuardOptions,
   mayBeCalled,
   pinnedLookup,
   type ResolvedAddress,
-} from '@parley/shared/runtime/guarded-fetch';
+} from '@parley/shared/net/guarded-fetch';
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { canary } from '../../harness/canary.ts';

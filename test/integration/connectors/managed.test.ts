@@ -1,22 +1,19 @@
 import { randomUUID } from 'node:crypto';
-import { createGuardedFetch } from '@parley/shared/runtime/guarded-fetch';
+import { createGuardedFetch } from '@parley/shared/net/guarded-fetch';
 import { createRefresher } from '@parley/shared/vault/refresh';
 import { createVault } from '@parley/shared/vault/vault';
 import { expect, it, test } from 'vitest';
-import {
-  type CompanyPolicy,
-  TOKEN_EXCHANGE,
-} from '../../../infra/demo/stand-ins/authorization-server/assertions.ts';
-import { createTokenVerifier } from '../../../infra/demo/stand-ins/authorization-server/verify.ts';
-import { walkSignIn } from '../../../infra/demo/stand-ins/authorization-server/walk.ts';
-import { JWT_BEARER } from '../../../infra/demo/stand-ins/authorization-server/workloads.ts';
-import { createMcpOAuthConnector } from '../../../services/api/src/surfaces/connect/connectors/mcp-oauth/mcp-oauth.ts';
-import { createCredentials } from '../../../services/api/src/surfaces/connect/credentials.ts';
-import { disconnect, disconnectAll } from '../../../services/api/src/surfaces/connect/disconnect.ts';
-import { signInOf } from '../../../services/api/src/surfaces/connect/identity/company.ts';
-import { createOidcIdentity } from '../../../services/api/src/surfaces/connect/identity/oidc.ts';
-import { createManagedAccounts } from '../../../services/api/src/surfaces/connect/managed/accounts.ts';
-import { createSignIns } from '../../../services/api/src/surfaces/connect/managed/sign-ins.ts';
+import { createMcpOAuthConnector } from '../../../services/api/src/accounts/connectors/mcp-oauth/mcp-oauth.ts';
+import { createCredentials } from '../../../services/api/src/accounts/credentials.ts';
+import { disconnect, disconnectAll } from '../../../services/api/src/accounts/disconnect.ts';
+import { createManagedAccounts } from '../../../services/api/src/accounts/managed/accounts.ts';
+import { createSignIns } from '../../../services/api/src/accounts/managed/sign-ins.ts';
+import { signInOf } from '../../../services/api/src/accounts/oauth/company.ts';
+import { createOidcIdentity } from '../../../services/api/src/pages/identity/oidc.ts';
+import { type CompanyPolicy, TOKEN_EXCHANGE } from '../../../stand-ins/authorization-server/assertions.ts';
+import { createTokenVerifier } from '../../../stand-ins/authorization-server/verify.ts';
+import { walkSignIn } from '../../../stand-ins/authorization-server/walk.ts';
+import { JWT_BEARER } from '../../../stand-ins/authorization-server/workloads.ts';
 import { CLIENT, REDIRECT_URI, startServer } from '../../harness/connect/connectors-setup.ts';
 import { sightings } from '../../harness/connect/sightings.ts';
 import { describeOnRedis } from '../../harness/engines/describe-on-redis.ts';

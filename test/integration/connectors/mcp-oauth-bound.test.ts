@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import type { Connector } from '../../../services/api/src/accounts/connector.ts';
+import { createProofKey } from '../../../services/api/src/accounts/oauth/proof-key.ts';
 import { createMcpTools } from '../../../services/api/src/agents/mcp/calls/mcp-tools.ts';
-import type { Connector } from '../../../services/api/src/surfaces/connect/connectors/connector.ts';
-import { createProofKey } from '../../../services/api/src/surfaces/connect/connectors/proof-key.ts';
 import { begin, connect, tokensOf } from '../../harness/connect/connectors-setup.ts';
 import { discovering, startGuardedTracker } from './mcp-oauth-setup.ts';
 

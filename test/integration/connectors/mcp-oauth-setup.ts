@@ -1,12 +1,12 @@
 import { createServer } from 'node:http';
-import { createGuardedFetch } from '@parley/shared/runtime/guarded-fetch';
+import { createGuardedFetch } from '@parley/shared/net/guarded-fetch';
 import { onTestFinished } from 'vitest';
-import { createTokenVerifier } from '../../../infra/demo/stand-ins/authorization-server/verify.ts';
-import { startIssueTracker } from '../../../infra/demo/stand-ins/issue-tracker/issue-tracker.ts';
 import {
   createMcpOAuthConnector,
   type McpOAuthOptions,
-} from '../../../services/api/src/surfaces/connect/connectors/mcp-oauth/mcp-oauth.ts';
+} from '../../../services/api/src/accounts/connectors/mcp-oauth/mcp-oauth.ts';
+import { createTokenVerifier } from '../../../stand-ins/authorization-server/verify.ts';
+import { startIssueTracker } from '../../../stand-ins/issue-tracker/issue-tracker.ts';
 import { REDIRECT_URI, SCOPES, startServer } from '../../harness/connect/connectors-setup.ts';
 import { freePort, listenOnFreePort } from '../../harness/free-port.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Connector } from '../../../services/api/src/surfaces/connect/connectors/connector.ts';
+import type { Connector } from '../../../services/api/src/accounts/connector.ts';
 import { canary } from '../../harness/canary.ts';
 import {
   begin,

@@ -1,14 +1,14 @@
 import { createServer } from 'node:http';
 import { Nango } from '@nangohq/node';
 import { expect, onTestFinished } from 'vitest';
-import { startAuthorizationServer } from '../../../infra/demo/stand-ins/authorization-server/authorization-server.ts';
-import { walkSignIn } from '../../../infra/demo/stand-ins/authorization-server/walk.ts';
-import { startNango } from '../../../infra/demo/stand-ins/nango/nango.ts';
-import type { Redirect } from '../../../services/api/src/surfaces/connect/connectors/connector.ts';
+import type { Redirect } from '../../../services/api/src/accounts/connector.ts';
 import {
   createNangoConnector,
   type NangoOptions,
-} from '../../../services/api/src/surfaces/connect/connectors/nango.ts';
+} from '../../../services/api/src/accounts/connectors/nango.ts';
+import { startAuthorizationServer } from '../../../stand-ins/authorization-server/authorization-server.ts';
+import { walkSignIn } from '../../../stand-ins/authorization-server/walk.ts';
+import { startNango } from '../../../stand-ins/nango/nango.ts';
 import { canary } from '../../harness/canary.ts';
 import { SCOPES } from '../../harness/connect/connectors-setup.ts';
 import { CONTEXT } from '../../harness/connect/sightings.ts';

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { createNangoConnector } from '../../../services/api/src/surfaces/connect/connectors/nango.ts';
+import { createNangoConnector } from '../../../services/api/src/accounts/connectors/nango.ts';
 import { CONTEXT } from '../../harness/connect/sightings.ts';
 import { connected, INTEGRATION, SECRET_KEY, SIGNING_KEY, startWorld } from './nango-setup.ts';
 

@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import {
   createNangoConnector,
   type NangoOptions,
-} from '../../../services/api/src/surfaces/connect/connectors/nango.ts';
+} from '../../../services/api/src/accounts/connectors/nango.ts';
 import { CONTEXT, sightings } from '../../harness/connect/sightings.ts';
 import { listenOnFreePort } from '../../harness/free-port.ts';
 import {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { createAuthorizationStore } from '../../../infra/demo/stand-ins/authorization-server/store.ts';
-import type { Connector } from '../../../services/api/src/surfaces/connect/connectors/connector.ts';
+import type { Connector } from '../../../services/api/src/accounts/connector.ts';
+import { createAuthorizationStore } from '../../../stand-ins/authorization-server/store.ts';
 import {
   begin,
   connect,

@@ -1,5 +1,5 @@
+import type { Caller } from '@parley/shared/domain/caller';
 import type { Owner } from '@parley/shared/domain/ids';
-import type { Caller } from '@parley/shared/elicitations/caller';
 import { createMemoryBackend } from '@parley/shared/memory/backend';
 import { createMemoryLimits } from '@parley/shared/memory/limits';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';

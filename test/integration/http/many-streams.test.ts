@@ -1,6 +1,6 @@
 import { EventEmitter, getEventListeners } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
-import type { Caller } from '@parley/shared/elicitations/caller';
+import type { Caller } from '@parley/shared/domain/caller';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { createDrain } from '../../../services/api/src/http/life/drain.ts';
 import { createHeartbeats } from '../../../services/api/src/http/life/heartbeats.ts';

@@ -1,12 +1,12 @@
+import { readEnv } from '@parley/shared/config/env';
 import { ParleyError } from '@parley/shared/domain/errors';
 import type { RunRef } from '@parley/shared/domain/runs/run';
-import { readEnv } from '@parley/shared/runtime/env';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { RefusedByServer } from '../../../services/api/src/agents/mcp/errors.ts';
 import { NO_OFFERING } from '../../../services/api/src/agents/tools/mcp-offer.ts';
 import type { CallLimitSettings } from '../../../services/api/src/http/limits/call-limits.ts';
 import { ANYBODY, route } from '../../../services/api/src/http/route.ts';
-import { challengeOf } from '../../../services/api/src/surfaces/mcp/metadata.ts';
+import { challengeOf } from '../../../services/api/src/surfaces/mcp/http/metadata.ts';
 import { recordAnswer } from '../../../services/api/src/surfaces/mcp/questions.ts';
 import type { McpRouteDeps } from '../../../services/api/src/surfaces/mcp/routes.ts';
 import { createAuthentication } from '../../../services/api/src/wiring/authentication.ts';

@@ -2,13 +2,13 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createAuthenticate } from '../../../services/api/src/http/auth.ts';
+import { createTokenVerifier } from '../../../services/api/src/http/token.ts';
 import {
   type AuthorizationServer,
   startAuthorizationServer,
-} from '../../../infra/demo/stand-ins/authorization-server/authorization-server.ts';
-import { walkSignIn } from '../../../infra/demo/stand-ins/authorization-server/walk.ts';
-import { createAuthenticate } from '../../../services/api/src/http/auth.ts';
-import { createTokenVerifier } from '../../../services/api/src/http/token.ts';
+} from '../../../stand-ins/authorization-server/authorization-server.ts';
+import { walkSignIn } from '../../../stand-ins/authorization-server/walk.ts';
 import { createRoundRobin, type RoundRobin } from '../../harness/http/round-robin.ts';
 import { type McpSite, openMcpSite } from '../../harness/mcp-clients/setup.ts';
 import { hasStacks, loadStack } from '../../harness/stacks/packages.ts';

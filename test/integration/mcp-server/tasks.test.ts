@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { ProtocolError } from '@modelcontextprotocol/server';
 import { DETACHED } from '@parley/shared/domain/runs/run';
-import { createLog } from '@parley/shared/runtime/log';
+import { createLog } from '@parley/shared/observe/log';
 import { expect, it, onTestFinished } from 'vitest';
 import { createMcpTools } from '../../../services/api/src/agents/mcp/calls/mcp-tools.ts';
 import { createRoundSeals } from '../../../services/api/src/agents/tools/passthrough/rounds.ts';

@@ -1,7 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http';
 import { LEFT_OUT } from '@parley/shared/domain/json/depth';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { DropReason } from '../../../services/api/src/agents/mcp/calls/results.ts';
+import type { DropReason } from '../../../services/api/src/agents/mcp/results.ts';
 import { freePort, listenOnFreePort } from '../../harness/free-port.ts';
 import type { McpServerOptions } from '../../harness/mcp-servers/mcp-servers.ts';
 import { bearer, createMcpBench, httpConfig, REVISIONS, toCalls } from '../../harness/mcp-servers/setup.ts';

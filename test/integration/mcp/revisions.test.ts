@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { McpServerRef } from '../../../services/api/src/agents/mcp/calls/mcp-tools.ts';
-import type { McpCallReply } from '../../../services/api/src/agents/mcp/calls/results.ts';
 import type { McpAsker } from '../../../services/api/src/agents/mcp/questions/asker.ts';
+import type { McpCallReply } from '../../../services/api/src/agents/mcp/results.ts';
 import type { Offered } from '../../harness/mcp-servers/mcp-servers.ts';
 import { createRevisionServers } from '../../harness/mcp-servers/revisions.ts';
 import { createMcpBench, httpConfig, saidIn, stdioConfig } from '../../harness/mcp-servers/setup.ts';

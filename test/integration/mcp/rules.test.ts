@@ -2,9 +2,9 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { LEFT_OUT, LEVELS_MAX, limitDepth } from '@parley/shared/domain/json/depth';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { createScrub } from '../../../services/api/src/agents/mcp/calls/scrub.ts';
 import { modelToolName } from '../../../services/api/src/agents/mcp/calls/tool-name.ts';
 import { ForeignOrigin } from '../../../services/api/src/agents/mcp/errors.ts';
+import { createScrub } from '../../../services/api/src/agents/mcp/scrub.ts';
 import { limitBytes } from '../../../services/api/src/agents/mcp/transports/byte-limit.ts';
 import {
   createEventSplitter,

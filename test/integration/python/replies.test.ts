@@ -1,5 +1,5 @@
 import { createServer, type Socket } from 'node:net';
-import { signatureOf } from '@parley/shared/runtime/webhooks/signature';
+import { signatureOf } from '@parley/shared/net/webhook-signature';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { freePort } from '../../harness/free-port.ts';
 import { suiteNotRun } from '../../harness/not-run.ts';

@@ -1,6 +1,6 @@
 import { isParleyError } from '@parley/shared/domain/errors';
+import { silentObserver } from '@parley/shared/observe/observer';
 import { elicitationKey, feedKey, historyKey } from '@parley/shared/redis/client/keys';
-import { silentObserver } from '@parley/shared/runtime/observer';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { engineOn } from '../../harness/engines/engines.ts';
 import { askQuestion, newStream, serviceOf } from '../../harness/engines/questions.ts';

@@ -1,10 +1,10 @@
 /** Why a Redis cannot be used: each cause with a real server or socket that has it, as people and the log are told it. */
 import { connect, createServer } from 'node:net';
+import { readRedisPlaces } from '@parley/shared/config/redis-env';
 import type { RedisLocation } from '@parley/shared/ports/redis-location';
 import { createRedisBackend } from '@parley/shared/redis/backend';
 import { diagnose } from '@parley/shared/redis/diagnosis/diagnose';
 import { explainFault, explainVersion } from '@parley/shared/redis/diagnosis/fault';
-import { readRedisPlaces } from '@parley/shared/runtime/redis/env';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { runCli } from '../../harness/cli/run.ts';
 import { newOwner } from '../../harness/engines/questions.ts';

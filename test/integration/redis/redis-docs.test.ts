@@ -1,13 +1,13 @@
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { backendSettings, engineSettings, readEnv } from '@parley/shared/config/env';
 import { webhookTask } from '@parley/shared/delivery/deliver-webhook';
 import { bucketOf } from '@parley/shared/domain/ids';
 import { createEngine } from '@parley/shared/elicitations/engine';
+import { silentObserver } from '@parley/shared/observe/observer';
 import type { Backend } from '@parley/shared/ports/backend';
 import { createRedisBackend } from '@parley/shared/redis/backend';
-import { backendSettings, engineSettings, readEnv } from '@parley/shared/runtime/env';
-import { silentObserver } from '@parley/shared/runtime/observer';
 import { parseVaultKeys } from '@parley/shared/vault/key-ring';
 import { createVault } from '@parley/shared/vault/vault';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

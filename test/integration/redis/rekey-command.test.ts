@@ -1,14 +1,14 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { readEnv } from '@parley/shared/config/env';
 import { SEALED_KINDS, type SealedKind } from '@parley/shared/ports/sealed';
-import { createPushStoreOf } from '@parley/shared/runtime/a2a/push';
-import { readEnv } from '@parley/shared/runtime/env';
+import { createPushStoreOf } from '@parley/shared/runtime/a2a-push';
 import type { KeyRing } from '@parley/shared/vault/key-ring';
 import { createPushAddresses } from '@parley/shared/vault/push-address';
 import { createVault } from '@parley/shared/vault/vault';
 import { afterAll, describe, expect, it } from 'vitest';
+import { createFlows, signInName } from '../../../services/api/src/accounts/flows/flows.ts';
 import { createRoundSeals } from '../../../services/api/src/agents/tools/passthrough/rounds.ts';
-import { createFlows, signInName } from '../../../services/api/src/surfaces/connect/flows/flows.ts';
 import { openRedisPods } from '../../harness/engines/redis-pods.ts';
 import { ROOMY } from '../../harness/engines/settings.ts';
 import { turnOf } from '../../harness/engines/turn-writes.ts';

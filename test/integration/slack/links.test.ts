@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { isParleyError } from '@parley/shared/domain/errors';
 import type { Owner } from '@parley/shared/domain/ids';
+import { createLog } from '@parley/shared/observe/log';
 import type { Backend } from '@parley/shared/ports/backend';
 import type { OwnerRecords } from '@parley/shared/ports/owner-records';
 import { createRedisBackend } from '@parley/shared/redis/backend';
-import { createLog } from '@parley/shared/runtime/log';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createLinks, type Links } from '../../../services/api/src/surfaces/slack/store/links.ts';
 import { linkOwner } from '../../../services/api/src/surfaces/slack/store/workspace.ts';

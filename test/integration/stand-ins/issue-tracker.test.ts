@@ -1,10 +1,10 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { startEchoTools } from '../../../infra/demo/stand-ins/issue-tracker/echo.ts';
+import { startEchoTools } from '../../../stand-ins/issue-tracker/echo.ts';
 import {
   type IssueTrackerOptions,
   startIssueTracker,
-} from '../../../infra/demo/stand-ins/issue-tracker/issue-tracker.ts';
+} from '../../../stand-ins/issue-tracker/issue-tracker.ts';
 
 // The suites call the tracker in all its ways. They rely on what it counts: a call without a token, a call that was
 // executed twice, and an issue of somebody else would otherwise go unnoticed.

@@ -1,6 +1,6 @@
 import { createServer, request, type Server } from 'node:http';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type PageServer, startPageServer } from '../../../infra/demo/page-server.ts';
+import { type PageServer, startPageServer } from '../../../demo/page-server.ts';
 import { listenOnFreePort } from '../../harness/free-port.ts';
 
 const TOKEN = 'a-token-of-ada';

@@ -1,9 +1,6 @@
 import OpenAI from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import {
-  type ScriptedModel,
-  startScriptedModel,
-} from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
+import { type ScriptedModel, startScriptedModel } from '../../../stand-ins/scripted-model/scripted-model.ts';
 
 // The suites drive the model in all its ways. What they cannot see is whether it would notice a conversation that no
 // real model takes.

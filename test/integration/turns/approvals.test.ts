@@ -1,14 +1,14 @@
 import type { ApprovalInput } from '@parley/shared/domain/approvals/response-input';
+import { notFound } from '@parley/shared/domain/caller';
 import { ParleyError } from '@parley/shared/domain/errors';
 import type { ConversationRef, Support } from '@parley/shared/domain/runs/run';
-import { notFound } from '@parley/shared/elicitations/caller';
 import type { RunNote } from '@parley/shared/ports/runs/runs';
 import { eraseConversation } from '@parley/shared/runs/erase/conversation';
 import { describe, expect, it } from 'vitest';
-import { FOR_ALL } from '../../../services/api/src/agents/mcp/calls/visibility.ts';
+import { FOR_ALL } from '../../../services/api/src/agents/mcp/visibility.ts';
+import type { Tool, ToolCall } from '../../../services/api/src/agents/run/tool.ts';
 import { withApproval } from '../../../services/api/src/agents/tools/approvals/gate.ts';
 import { type ApprovalPolicy, policyOf } from '../../../services/api/src/agents/tools/approvals/policy.ts';
-import type { Tool, ToolCall } from '../../../services/api/src/agents/tools/tool.ts';
 import { decideTogether, endBefore } from '../../../services/api/src/turns/approvals/continue.ts';
 import { startInChat } from '../../../services/api/src/turns/approvals/message.ts';
 import { dispatchOn } from '../../harness/engines/engines.ts';

@@ -1,4 +1,4 @@
-import type { ScriptedModel } from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
+import type { ScriptedModel } from '../../../stand-ins/scripted-model/scripted-model.ts';
 import { podOn, type TestAgent } from '../../harness/turns/setup.ts';
 import { TIMING, type World } from '../../harness/turns/site.ts';
 import { createDyingBackend } from './dying-backend.ts';

@@ -1,7 +1,7 @@
+import { parseServiceKeys } from '@parley/shared/config/service-keys';
 import { createWebhooks } from '@parley/shared/delivery/webhooks';
 import { NOTHING_ERASED } from '@parley/shared/domain/erasure';
-import { createLog } from '@parley/shared/runtime/log';
-import { parseServiceKeys } from '@parley/shared/runtime/service-keys';
+import { createLog } from '@parley/shared/observe/log';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { createAuthenticate } from '../../../services/api/src/http/auth.ts';
 import { createTokenVerifier } from '../../../services/api/src/http/token.ts';

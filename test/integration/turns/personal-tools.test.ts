@@ -1,12 +1,12 @@
 import type { Credential } from '@parley/shared/domain/credential';
 import type { RunRef, Support } from '@parley/shared/domain/runs/run';
-import { createGuardedFetch } from '@parley/shared/runtime/guarded-fetch';
+import { createGuardedFetch } from '@parley/shared/net/guarded-fetch';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { Verify } from '../../../infra/demo/stand-ins/issue-tracker/gate.ts';
-import { startIssueTracker } from '../../../infra/demo/stand-ins/issue-tracker/issue-tracker.ts';
-import type { ScriptedReply, Turn } from '../../../infra/demo/stand-ins/scripted-model/script.ts';
-import type { Connector } from '../../../services/api/src/surfaces/connect/connectors/connector.ts';
-import { createMcpOAuthConnector } from '../../../services/api/src/surfaces/connect/connectors/mcp-oauth/mcp-oauth.ts';
+import type { Connector } from '../../../services/api/src/accounts/connector.ts';
+import { createMcpOAuthConnector } from '../../../services/api/src/accounts/connectors/mcp-oauth/mcp-oauth.ts';
+import type { Verify } from '../../../stand-ins/issue-tracker/gate.ts';
+import { startIssueTracker } from '../../../stand-ins/issue-tracker/issue-tracker.ts';
+import type { ScriptedReply, Turn } from '../../../stand-ins/scripted-model/script.ts';
 import { connect, connectorTo, startServer, tokenVerifier } from '../../harness/connect/connectors-setup.ts';
 import { engineOn } from '../../harness/engines/engines.ts';
 import { startPersonalPod } from '../../harness/turns/configured.ts';

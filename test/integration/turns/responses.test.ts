@@ -4,7 +4,7 @@ import { createOpenAiReader } from '@parley/sdk/openai';
 import { generateText, type ModelMessage, streamText } from 'ai';
 import OpenAI from 'openai';
 import { describe, expect, it } from 'vitest';
-import type { ModelFault } from '../../../infra/demo/stand-ins/scripted-model/faults.ts';
+import type { ModelFault } from '../../../stand-ins/scripted-model/faults.ts';
 import { modelOf, SURE, worldOn } from '../../harness/turns/site.ts';
 import { openDoors } from './chat-doors.ts';
 import { langChainLike } from './langchain.ts';

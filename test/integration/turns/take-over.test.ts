@@ -1,7 +1,7 @@
 import { type CallRecord, type Run, type StepRecord, UNOWNED } from '@parley/shared/domain/runs/run';
 import type { RunNote } from '@parley/shared/ports/runs/runs';
 import { describe, expect, it } from 'vitest';
-import type { Tool } from '../../../services/api/src/agents/tools/tool.ts';
+import type { Tool } from '../../../services/api/src/agents/run/tool.ts';
 import { elicit, lostRun } from '../../harness/turns/setup.ts';
 import { modelOf, worldOn } from '../../harness/turns/site.ts';
 import { waitUntil } from '../../harness/wait-until.ts';

@@ -5,12 +5,9 @@ import type { RunRef, Support } from '@parley/shared/domain/runs/run';
 import { createMemoryBackend } from '@parley/shared/memory/backend';
 import type { Backend } from '@parley/shared/ports/backend';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  type IssueTracker,
-  startIssueTracker,
-} from '../../../infra/demo/stand-ins/issue-tracker/issue-tracker.ts';
 import { type CallOutcome, createCallResult } from '../../../services/api/src/turns/call-result.ts';
 import { followTurn } from '../../../services/api/src/turns/follow.ts';
+import { type IssueTracker, startIssueTracker } from '../../../stand-ins/issue-tracker/issue-tracker.ts';
 import { newOwner } from '../../harness/engines/questions.ts';
 import { ROOMY } from '../../harness/engines/settings.ts';
 import { type RunningMcpServer, startMcpServer } from '../../harness/mcp-servers/mcp-servers.ts';

@@ -1,10 +1,10 @@
 import { createServer, isIPv4 } from 'node:net';
 import { webhookIdOf } from '@parley/shared/domain/webhooks/webhook';
-import type { Resolver } from '@parley/shared/runtime/guarded-fetch';
-import { createLog } from '@parley/shared/runtime/log';
-import { createMetrics } from '@parley/shared/runtime/metrics';
-import { startTelemetry } from '@parley/shared/runtime/telemetry';
-import { createWebhookObserver } from '@parley/shared/runtime/webhooks/observer';
+import type { Resolver } from '@parley/shared/net/guarded-fetch';
+import { createLog } from '@parley/shared/observe/log';
+import { createMetrics } from '@parley/shared/observe/metrics';
+import { startTelemetry } from '@parley/shared/observe/telemetry';
+import { createWebhookObserver } from '@parley/shared/observe/webhook-observer';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { canary, findCanary } from '../../harness/canary.ts';
 import { answerQuestion } from '../../harness/engines/questions.ts';

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { parseServiceKeys } from '@parley/shared/config/service-keys';
 import { createWebhooks } from '@parley/shared/delivery/webhooks';
 import { mintElicitationId } from '@parley/shared/domain/ids';
 import { webhookIdOf } from '@parley/shared/domain/webhooks/webhook';
 import { createMemoryBackend } from '@parley/shared/memory/backend';
 import { createMemoryDeadLetters } from '@parley/shared/memory/outbox/dead-letters';
-import { parseServiceKeys } from '@parley/shared/runtime/service-keys';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createAuthenticate } from '../../../services/api/src/http/auth.ts';
 import { openApiOf } from '../../../services/api/src/http/docs/openapi.ts';

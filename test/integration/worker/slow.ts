@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createEngine } from '@parley/shared/elicitations/engine';
+import { silentObserver } from '@parley/shared/observe/observer';
 import { DueJobData, type Processors } from '@parley/shared/ports/jobs';
-import { silentObserver } from '@parley/shared/runtime/observer';
 import { dispatchOn } from '../../harness/engines/engines.ts';
 import { SETTINGS, single, startTestPod, startTestWorker } from '../../harness/worker/setup.ts';
 

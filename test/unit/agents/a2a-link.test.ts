@@ -7,7 +7,7 @@ import { taskOutcome } from '../../../services/api/src/agents/a2a/outcome.ts';
 import { readQuestions } from '../../../services/api/src/agents/a2a/read-questions.ts';
 import { type ClientSdk, createClientSdkLoader } from '../../../services/api/src/agents/a2a/sdk.ts';
 import type { TaskRun } from '../../../services/api/src/agents/a2a/task-run.ts';
-import { createScrubFor } from '../../../services/api/src/agents/mcp/calls/scrub.ts';
+import { createScrubFor } from '../../../services/api/src/agents/mcp/scrub.ts';
 import type { Exchange } from '../../../services/api/src/agents/mcp/transports/exchange.ts';
 import { RemoteFault } from '../../../services/api/src/agents/remote/faults.ts';
 

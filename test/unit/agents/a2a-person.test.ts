@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { callRemoteAgent, type RemoteCallDeps } from '../../../services/api/src/agents/a2a/call-agent.ts';
 import type { RemoteAgentTarget } from '../../../services/api/src/agents/a2a/remote-agent.ts';
 import { personHeaders } from '../../../services/api/src/agents/remote/called-agent.ts';
-import type { NamedCall } from '../../../services/api/src/agents/tools/tool.ts';
+import type { NamedCall } from '../../../services/api/src/agents/run/tool.ts';
 import { actingCallerOf } from '../../../services/api/src/turns/principal.ts';
 
 const caller = { kind: 'service', tenant: 'acme' } as Parameters<typeof actingCallerOf>[0]['caller'];

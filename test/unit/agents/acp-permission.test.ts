@@ -6,7 +6,7 @@ import {
   permissionOutcome,
   permissionQuestion,
 } from '../../../services/api/src/agents/acp/permission.ts';
-import { createScrubFor } from '../../../services/api/src/agents/mcp/calls/scrub.ts';
+import { createScrubFor } from '../../../services/api/src/agents/mcp/scrub.ts';
 
 const OPTIONS = [
   { optionId: 'yes', name: 'Allow\u202e', kind: 'allow_once' },

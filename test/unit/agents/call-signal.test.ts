@@ -1,9 +1,9 @@
 import { getEventListeners } from 'node:events';
-import { releaseOnAbort } from '@parley/shared/elicitations/release-on-abort';
+import { releaseOnAbort } from '@parley/shared/async/release-on-abort';
 import { expect, it } from 'vitest';
-import type { RunContext } from '../../../services/api/src/agents/loop/run-context.ts';
+import type { RunContext } from '../../../services/api/src/agents/run/run-context.ts';
+import type { Tool } from '../../../services/api/src/agents/run/tool.ts';
 import { callTool } from '../../../services/api/src/agents/tools/call-tool.ts';
-import type { Tool } from '../../../services/api/src/agents/tools/tool.ts';
 
 const listeners = (signal: AbortSignal) => getEventListeners(signal, 'abort').length;
 

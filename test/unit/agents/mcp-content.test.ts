@@ -1,8 +1,8 @@
-import type { Caller } from '@parley/shared/elicitations/caller';
+import type { Caller } from '@parley/shared/domain/caller';
 import { describe, expect, it } from 'vitest';
 import { readAgentsConfig } from '../../../services/api/src/agents/config/load.ts';
 import type { McpServerRef } from '../../../services/api/src/agents/mcp/calls/mcp-tools.ts';
-import type { McpReadResult, McpTool } from '../../../services/api/src/agents/mcp/calls/results.ts';
+import type { McpReadResult, McpTool } from '../../../services/api/src/agents/mcp/results.ts';
 import { createMcpContent } from '../../../services/api/src/agents/tools/mcp-content.ts';
 import { serverRefusalOf } from '../../../services/api/src/turns/call-result.ts';
 

@@ -1,6 +1,6 @@
 import { RunDetachedError } from '@parley/shared/runs/interruption';
 import { expect, it } from 'vitest';
-import { resting } from '../../../services/api/src/agents/loop/run-context.ts';
+import { resting } from '../../../services/api/src/agents/run/run-context.ts';
 
 it.each([
   ['is over', 0, undefined],

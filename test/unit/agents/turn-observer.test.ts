@@ -1,6 +1,6 @@
 import { context, ROOT_CONTEXT, trace } from '@opentelemetry/api';
 import { expect, it, onTestFinished } from 'vitest';
-import type { Tool } from '../../../services/api/src/agents/tools/tool.ts';
+import type { Tool } from '../../../services/api/src/agents/run/tool.ts';
 import { canary } from '../../harness/canary.ts';
 import { answerQuestion } from '../../harness/engines/questions.ts';
 import { elicit } from '../../harness/turns/setup.ts';

@@ -1,5 +1,5 @@
+import { startWorkClock } from '@parley/shared/async/work-clock';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { startWorkClock } from '../../../services/api/src/agents/loop/work-clock.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();

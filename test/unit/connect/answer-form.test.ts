@@ -4,8 +4,8 @@ import { checkFormSchema, type FormSchema } from '@parley/shared/domain/forms/sc
 import type { FormField, FormValue } from '@parley/shared/domain/forms/value';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readPostedForm } from '../../../services/api/src/surfaces/connect/answer/posted-form.ts';
-import { controlName } from '../../../services/api/src/surfaces/connect/pages/answer/controls.ts';
+import { readPostedForm } from '../../../services/api/src/pages/answer/posted-form.ts';
+import { controlName } from '../../../services/api/src/pages/views/answer/controls.ts';
 
 const word = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 });
 const words = fc.uniqueArray(fc.string({ maxLength: 8 }), { minLength: 1, maxLength: 5 });

@@ -1,7 +1,7 @@
 import { createMemoryConnectStore } from '@parley/shared/memory/connect-store';
 import { createMemoryFence } from '@parley/shared/memory/fence';
 import { expect, test } from 'vitest';
-import { createAnswerLinks } from '../../../services/api/src/surfaces/connect/answer/links.ts';
+import { createAnswerLinks } from '../../../services/api/src/pages/answer/links.ts';
 
 const ID = 'el_0gT3fMv7Qx2LrK8sYbWnHc4D';
 const browser = (id: string) => ({ id, isNew: false });

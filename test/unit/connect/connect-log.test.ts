@@ -1,4 +1,4 @@
-import { createLog } from '@parley/shared/runtime/log';
+import { createLog } from '@parley/shared/observe/log';
 import { expect, it } from 'vitest';
 import { createConnectLog } from '../../../services/api/src/wiring/connect/log.ts';
 

@@ -4,9 +4,9 @@ import { TEXT_FORMATS } from '@parley/shared/domain/forms/formats';
 import type { FormField } from '@parley/shared/domain/forms/value';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { html } from '../../../services/api/src/surfaces/connect/pages/html.ts';
-import { LANGUAGES, languageOf } from '../../../services/api/src/surfaces/connect/pages/language.ts';
-import { stringsOf } from '../../../services/api/src/surfaces/connect/pages/string-table.ts';
+import { html } from '../../../services/api/src/pages/kit/html.ts';
+import { LANGUAGES, languageOf } from '../../../services/api/src/pages/kit/language.ts';
+import { stringsOf } from '../../../services/api/src/pages/views/string-table.ts';
 
 const RULES = ['required', 'number', 'integer', 'safe', 'choice', 'nul'] as const;
 const LIMITS = ['minLength', 'maxLength', 'minimum', 'maximum', 'minItems', 'maxItems'] as const;

@@ -1,9 +1,9 @@
 import { readable } from '@parley/shared/domain/readable';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { LANGUAGES, type Language } from '../../../services/api/src/surfaces/connect/pages/language.ts';
-import { type PageOptions, renderPage } from '../../../services/api/src/surfaces/connect/pages/page.ts';
-import type { ConnectView } from '../../../services/api/src/surfaces/connect/pages/view.ts';
+import { LANGUAGES, type Language } from '../../../services/api/src/pages/kit/language.ts';
+import { type PageOptions, renderPage } from '../../../services/api/src/pages/views/page.ts';
+import type { ConnectView } from '../../../services/api/src/pages/views/view.ts';
 import { ANSWER_SAMPLES, filledAnswer, SAMPLES } from '../../harness/connect/connect-pages-views.ts';
 import { sized } from '../../harness/proof-size.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { faultOfIdJag } from '../../../services/api/src/surfaces/connect/managed/id-jag.ts';
+import { faultOfIdJag } from '../../../services/api/src/accounts/oauth/id-jag.ts';
 
 const ISSUER = 'https://company.example';
 const TARGET = {

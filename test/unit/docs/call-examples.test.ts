@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { docsRoutes } from '../../../services/api/src/http/docs/routes.ts';
 import type { Reply, Route } from '../../../services/api/src/http/route.ts';
+import { accountRoutes } from '../../../services/api/src/surfaces/accounts/routes.ts';
 import { aiSdkRoutes } from '../../../services/api/src/surfaces/ai-sdk/routes.ts';
-import { accountRoutes } from '../../../services/api/src/surfaces/connect/accounts.ts';
 import { openAiRoutes } from '../../../services/api/src/surfaces/openai/routes.ts';
 import { restRoutes } from '../../../services/api/src/surfaces/rest/routes.ts';
 

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { Variables } from '@parley/shared/runtime/variables';
+import { Variables } from '@parley/shared/config/variables';
 import { describe, expect, it } from 'vitest';
 import { readAgentsConfig } from '../../../services/api/src/agents/config/load.ts';
 
@@ -41,7 +41,7 @@ describe('docs/connect.md', () => {
 
   it('lists the routes of the hosted pages, and no others', () => {
     const routes = ['routes.ts', 'answer/page-routes.ts']
-      .map((file) => read(`services/api/src/surfaces/connect/${file}`))
+      .map((file) => read(`services/api/src/pages/${file}`))
       .join('\n');
     const served = methodAndPath(routes, /method: '(GET|POST)',\s+path: '([^']+)'/g);
     expect(served.length).toBeGreaterThan(0);

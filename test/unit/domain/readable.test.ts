@@ -1,7 +1,7 @@
 import { readable, readableLine } from '@parley/shared/domain/readable';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { html } from '../../../services/api/src/surfaces/connect/pages/html.ts';
+import { html } from '../../../services/api/src/pages/kit/html.ts';
 
 const HIDDEN = [
   ...'\u061c\u200b\u200e\u200f\ufeff\u0085\u{e0001}\u{e0041}\u{e007f}',

@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import { EnvError, engineSettings, readEnv } from '@parley/shared/config/env';
+import { webhookRules, webhookSecretsOf } from '@parley/shared/config/webhooks-env';
 import { type Row, toWire } from '@parley/shared/domain/elicitations/row';
 import { OPEN_STATUSES, STATUSES } from '@parley/shared/domain/elicitations/status';
 import { mintElicitationId } from '@parley/shared/domain/ids';
@@ -16,9 +18,7 @@ import {
   webhookEventOf,
   webhookIdOf,
 } from '@parley/shared/domain/webhooks/webhook';
-import { EnvError, engineSettings, readEnv } from '@parley/shared/runtime/env';
-import { webhookRules, webhookSecretsOf } from '@parley/shared/runtime/webhooks/env';
-import { signatureOf } from '@parley/shared/runtime/webhooks/signature';
+import { signatureOf } from '@parley/shared/net/webhook-signature';
 import fc from 'fast-check';
 import OpenAI from 'openai';
 import { describe, expect, it } from 'vitest';

@@ -3,7 +3,7 @@ import type { ApprovalTypes } from '@parley/shared/domain/approvals/types';
 import { ELICITATIONS } from '@parley/shared/domain/elicitations/family';
 import type { Row } from '@parley/shared/domain/elicitations/row';
 import type { ElicitationTypes } from '@parley/shared/domain/elicitations/types';
-import { createKnownRows } from '@parley/shared/elicitations/records/known-rows';
+import { createKnownRows } from '@parley/shared/records/known-rows';
 import { expect, it, vi } from 'vitest';
 
 const BYTES_MAX = 64 * 1024;

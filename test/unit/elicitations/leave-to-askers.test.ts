@@ -1,4 +1,4 @@
-import { createLeaveToAskers } from '@parley/shared/elicitations/records/leave-to-askers';
+import { createLeaveToAskers } from '@parley/shared/records/leave-to-askers';
 import { expect, it } from 'vitest';
 
 const LOOKS = 20;

@@ -3,7 +3,7 @@ import { NotifyRules } from '@parley/shared/domain/notify';
 import { createMemoryBackend } from '@parley/shared/memory/backend';
 import { OWNER_RECORDS_MAX } from '@parley/shared/ports/owner-records';
 import { expect, it } from 'vitest';
-import { createSeenNotes } from '../../../services/api/src/agents/loop/reach.ts';
+import { createSeenNotes } from '../../../services/api/src/agents/run/reach.ts';
 import { engineOn } from '../../harness/engines/engines.ts';
 import { FAMILY_DRIVERS } from '../../harness/engines/families.ts';
 import { newStream } from '../../harness/engines/questions.ts';

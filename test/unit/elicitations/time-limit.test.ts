@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { withTimeLimit } from '@parley/shared/elicitations/time-limit';
+import { withTimeLimit } from '@parley/shared/async/time-limit';
 import { expect, it } from 'vitest';
 
 setFlagsFromString('--expose-gc');

@@ -6,11 +6,8 @@ import { describe, expect, it } from 'vitest';
 import { describeElsewhere } from '../../../clients/cli/src/acp/describe.ts';
 import { LEFT } from '../../../clients/cli/src/terminal/screen.ts';
 import { readDrafts } from '../../../clients/widget/src/form/drafts.ts';
-import { readPostedForm } from '../../../services/api/src/surfaces/connect/answer/posted-form.ts';
-import {
-  controlName,
-  initialValues,
-} from '../../../services/api/src/surfaces/connect/pages/answer/controls.ts';
+import { readPostedForm } from '../../../services/api/src/pages/answer/posted-form.ts';
+import { controlName, initialValues } from '../../../services/api/src/pages/views/answer/controls.ts';
 import { elicitEventOf } from '../../../services/api/src/surfaces/rest/elicit-view.ts';
 import { contentOf } from '../../../services/api/src/surfaces/slack/mapping/answer.ts';
 import { formModal } from '../../../services/api/src/surfaces/slack/mapping/modal.ts';

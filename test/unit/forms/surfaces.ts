@@ -14,9 +14,9 @@ import {
   type Screen,
   type ScreenOption,
 } from '../../../clients/cli/src/terminal/screen.ts';
-import { questionHandlers } from '../../../services/api/src/surfaces/connect/answer/question.ts';
-import { renderPage } from '../../../services/api/src/surfaces/connect/pages/page.ts';
-import type { ConnectView } from '../../../services/api/src/surfaces/connect/pages/view.ts';
+import { questionHandlers } from '../../../services/api/src/pages/answer/question.ts';
+import { renderPage } from '../../../services/api/src/pages/views/page.ts';
+import type { ConnectView } from '../../../services/api/src/pages/views/view.ts';
 import type { FormState, InputState } from '../../../services/api/src/surfaces/slack/mapping/answer.ts';
 import { formModal } from '../../../services/api/src/surfaces/slack/mapping/modal.ts';
 import { ODD_FORM, ODD_NAMES, oddField, type SeenControl } from '../../harness/forms/odd-forms.ts';

@@ -1,7 +1,7 @@
+import { mcpSecretsOf } from '@parley/shared/config/mcp-env';
 import { mintElicitationId } from '@parley/shared/domain/ids';
 import type { RunRef } from '@parley/shared/domain/runs/run';
 import { createMemoryBackend } from '@parley/shared/memory/backend';
-import { mcpSecretsOf } from '@parley/shared/runtime/mcp-env';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createCalls, type StartedCall } from '../../../services/api/src/surfaces/mcp/calls.ts';
 import type { McpDeps } from '../../../services/api/src/surfaces/mcp/deps.ts';

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { createMemoryBackend } from '@parley/shared/memory/backend';
 import { expect, it } from 'vitest';
-import { CARD_URI, metaWithCard } from '../../../services/api/src/surfaces/mcp/apps/card.ts';
 import { latestProgress } from '../../../services/api/src/surfaces/mcp/apps/progress.ts';
+import { CARD_URI, metaWithCard } from '../../../services/api/src/surfaces/mcp/card.ts';
 import { CARD_FILE } from '../../../services/api/src/wiring/mcp.ts';
 import { engineOn } from '../../harness/engines/engines.ts';
 import { newOwner } from '../../harness/engines/questions.ts';

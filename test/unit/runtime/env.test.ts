@@ -2,7 +2,7 @@ import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { EnvError, readEnv, warningsOf } from '@parley/shared/runtime/env';
+import { EnvError, readEnv, warningsOf } from '@parley/shared/config/env';
 import { afterAll, describe, expect, it } from 'vitest';
 
 const KEY = 'a-secret-of-a-service-0123456789';

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
+import { createLog } from '@parley/shared/observe/log';
 import { createReleasers, onShutdown, type ShutdownOptions } from '@parley/shared/runtime/lifecycle';
-import { createLog } from '@parley/shared/runtime/log';
 import { afterEach, describe, expect, it } from 'vitest';
 import { waitUntil } from '../../harness/wait-until.ts';
 

@@ -1,5 +1,5 @@
 import { ParleyError } from '@parley/shared/domain/errors';
-import { createLog, type Log } from '@parley/shared/runtime/log';
+import { createLog, type Log } from '@parley/shared/observe/log';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { canary, findCanary } from '../../harness/canary.ts';

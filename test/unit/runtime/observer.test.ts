@@ -1,8 +1,8 @@
 import { type Span, TraceFlags } from '@opentelemetry/api';
 import type { AskInput } from '@parley/shared/domain/elicitations/ask-input';
 import type { Row } from '@parley/shared/domain/elicitations/row';
+import { createObserver } from '@parley/shared/observe/observer';
 import type { Backend } from '@parley/shared/ports/backend';
-import { createObserver } from '@parley/shared/runtime/observer';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { canary, findCanary } from '../../harness/canary.ts';
 import { engineOn, withoutRows } from '../../harness/engines/engines.ts';

@@ -1,4 +1,4 @@
-import { parseServiceKeys } from '@parley/shared/runtime/service-keys';
+import { parseServiceKeys } from '@parley/shared/config/service-keys';
 import { describe, expect, it } from 'vitest';
 
 const SECRET = 'a-secret:with/every+sign;of=old-keys';

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { context, propagation, ROOT_CONTEXT, trace } from '@opentelemetry/api';
 import { InMemorySpanExporter, NodeTracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-node';
-import { EnvError, readEnv } from '@parley/shared/runtime/env';
-import { createMetrics } from '@parley/shared/runtime/metrics';
-import { startTelemetry, type Telemetry, type TelemetryExports } from '@parley/shared/runtime/telemetry';
-import { telemetryExports } from '@parley/shared/runtime/telemetry-env';
+import { EnvError, readEnv } from '@parley/shared/config/env';
+import { telemetryExports } from '@parley/shared/config/telemetry-env';
+import { createMetrics } from '@parley/shared/observe/metrics';
+import { startTelemetry, type Telemetry, type TelemetryExports } from '@parley/shared/observe/telemetry';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { closeNow, serve } from './watched-pod.ts';
 

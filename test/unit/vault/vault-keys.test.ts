@@ -1,3 +1,5 @@
+import { readEnv } from '@parley/shared/config/env';
+import { vaultLocation } from '@parley/shared/config/redis-env';
 import { bucketOf } from '@parley/shared/domain/ids';
 import { parseKey } from '@parley/shared/redis/client/key-names';
 import { tagOf } from '@parley/shared/redis/client/keys';
@@ -11,8 +13,6 @@ import {
   stagedKey,
   VAULT_KEYS,
 } from '@parley/shared/redis/vault/keys';
-import { readEnv } from '@parley/shared/runtime/env';
-import { vaultLocation } from '@parley/shared/runtime/redis/env';
 import { createDevelopmentKeyRing, parseVaultKeys } from '@parley/shared/vault/key-ring';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

@@ -15,7 +15,7 @@ export async function diagnoseEnvironment(
   // Loading a client of Redis takes as long as most commands.
   const [{ diagnose }, { readRedisPlaces }] = await Promise.all([
     import('@parley/shared/redis/diagnosis/diagnose'),
-    import('@parley/shared/runtime/redis/env'),
+    import('@parley/shared/config/redis-env'),
   ]);
   const read = readRedisPlaces(env);
   if ('faults' in read) return read;

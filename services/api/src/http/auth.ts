@@ -1,9 +1,9 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import type { ServiceKey } from '@parley/shared/config/service-keys';
+import type { Caller } from '@parley/shared/domain/caller';
 import { isParleyError } from '@parley/shared/domain/errors';
 import { faultOfUserId } from '@parley/shared/domain/text';
-import type { Caller } from '@parley/shared/elicitations/caller';
-import type { ServiceKey } from '@parley/shared/runtime/service-keys';
 import { LRUCache } from 'lru-cache';
 import { NEITHER, type TokenVerifier, unauthenticated } from './token.ts';
 

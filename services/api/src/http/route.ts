@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Caller } from '@parley/shared/domain/caller';
 import type { Scope } from '@parley/shared/domain/service-key';
-import type { Caller } from '@parley/shared/elicitations/caller';
 import type { z } from 'zod';
 import type { Authenticate } from './auth.ts';
 import type { ReplyHeaders } from './send.ts';

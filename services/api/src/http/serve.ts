@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Caller } from '@parley/shared/domain/caller';
 import { isParleyError, ParleyError } from '@parley/shared/domain/errors';
 import { hasScope } from '@parley/shared/domain/service-key';
-import type { Caller } from '@parley/shared/elicitations/caller';
 import type { Authenticate } from './auth.ts';
 import { type AdmitBytes, type JsonLimits, readBody } from './body.ts';
 import { check } from './check.ts';

@@ -1,6 +1,6 @@
+import type { Caller } from '@parley/shared/domain/caller';
 import { ParleyError } from '@parley/shared/domain/errors';
 import { DELIVERIES, type Delivery, type Support } from '@parley/shared/domain/runs/run';
-import type { Caller } from '@parley/shared/elicitations/caller';
 import type { StreamReader } from './limits/stream-places.ts';
 import { REPLAYED } from './reply.ts';
 import type { RouteCall, Surface } from './route.ts';

@@ -1,9 +1,9 @@
 import { isParleyError } from '@parley/shared/domain/errors';
 import { isRecord } from '@parley/shared/domain/plain-record';
 import { endsTurn } from '@parley/shared/domain/runs/turn-events';
-import { parseOneCallId } from '../agents/loop/one-call.ts';
-import type { ServerRefusal } from '../agents/mcp/calls/results.ts';
 import { RefusedByServer } from '../agents/mcp/errors.ts';
+import type { ServerRefusal } from '../agents/mcp/results.ts';
+import { parseOneCallId } from '../agents/run/one-call.ts';
 import type { FollowedEvent } from './follow.ts';
 
 export type { ServerRefusal };

@@ -1,3 +1,4 @@
+import { releaseOnAbort } from '@parley/shared/async/release-on-abort';
 import type { Approval } from '@parley/shared/domain/approvals/approval';
 import { asClientShows } from '@parley/shared/domain/elicitations/client-view';
 import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
@@ -10,7 +11,6 @@ import {
 import type { StreamRef } from '@parley/shared/domain/ids';
 import { type TurnEvent, turnEventOf, waitsForPerson } from '@parley/shared/domain/runs/turn-events';
 import type { Engine } from '@parley/shared/elicitations/engine';
-import { releaseOnAbort } from '@parley/shared/elicitations/release-on-abort';
 import type { LiveItem, WatchItem } from '@parley/shared/elicitations/watch';
 import type { ReplayFacts } from './replay.ts';
 import { createTextAhead, type TextPiece } from './text.ts';

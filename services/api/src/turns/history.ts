@@ -1,12 +1,12 @@
 import type { Approval } from '@parley/shared/domain/approvals/approval';
 import { isApprovalEnded } from '@parley/shared/domain/approvals/status';
 import { toApprovalWire } from '@parley/shared/domain/approvals/wire';
+import { notFound } from '@parley/shared/domain/caller';
 import { messageIdOf } from '@parley/shared/domain/ids';
 import { isRecord } from '@parley/shared/domain/plain-record';
 import { uniqueCallId } from '@parley/shared/domain/runs/call-ids';
 import { contentParts, isAddress, isLeftOut, leftOutText } from '@parley/shared/domain/runs/content';
 import type { ConversationRef, Message, RememberedMessage, Run } from '@parley/shared/domain/runs/run';
-import { notFound } from '@parley/shared/elicitations/caller';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import type { Conversations } from '@parley/shared/ports/runs/conversations';
 import type { Runs } from '@parley/shared/ports/runs/runs';

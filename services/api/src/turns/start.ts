@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import type { Caller } from '@parley/shared/domain/caller';
 import { ParleyError } from '@parley/shared/domain/errors';
 import { parseIdempotencyKey } from '@parley/shared/domain/idempotency-key';
 import type { Delivery, Support } from '@parley/shared/domain/runs/run';
-import type { Caller } from '@parley/shared/elicitations/caller';
-import { sha256 } from '@parley/shared/elicitations/records/digest';
+import { sha256 } from '@parley/shared/records/digest';
 import { type ChatMessage, readTurnMessages, type TurnMessages } from './messages.ts';
 import { principalOf } from './principal.ts';
 import type { BegunTurn, Turns } from './turns.ts';

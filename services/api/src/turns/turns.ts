@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Approval } from '@parley/shared/domain/approvals/approval';
+import type { Caller } from '@parley/shared/domain/caller';
 import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
 import type { FeedPosition } from '@parley/shared/domain/events';
 import {
@@ -17,7 +18,6 @@ import type {
   RunStanding,
   Support,
 } from '@parley/shared/domain/runs/run';
-import type { Caller } from '@parley/shared/elicitations/caller';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import type { JoinedItem } from '@parley/shared/elicitations/joined-feed';
 import type { Feed } from '@parley/shared/ports/elicitations/feed';
@@ -29,11 +29,11 @@ import { workOnRemoteDelegate } from '../agents/delegation/remote-delegate.ts';
 import type { Agents } from '../agents/loop/agents.ts';
 import { fromFirstUser } from '../agents/loop/history.ts';
 import { admitImages } from '../agents/loop/images.ts';
-import type { TurnObserver } from '../agents/loop/observer.ts';
-import { callMessage, type OneCall, oneCallId } from '../agents/loop/one-call.ts';
-import { createReach, createSeenNotes, type ReachDeps } from '../agents/loop/reach.ts';
 import { type TurnRequest, workOnBegun, workOnClaimed } from '../agents/loop/turn-work.ts';
-import { type Viewer, viewerOf } from '../agents/mcp/calls/visibility.ts';
+import { type Viewer, viewerOf } from '../agents/mcp/visibility.ts';
+import type { TurnObserver } from '../agents/run/observer.ts';
+import { callMessage, type OneCall, oneCallId } from '../agents/run/one-call.ts';
+import { createReach, createSeenNotes, type ReachDeps } from '../agents/run/reach.ts';
 import type { ServerContent } from '../agents/tools/mcp-content.ts';
 import type { McpOffering, OfferedTarget, OfferedTool } from '../agents/tools/mcp-offer.ts';
 import type { AgentPages } from '../agents/tools/passthrough/agent-pages.ts';

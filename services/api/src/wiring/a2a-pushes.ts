@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import type { Env } from '@parley/shared/config/env';
 import { ParleyError } from '@parley/shared/domain/errors';
 import { faultOfUrl } from '@parley/shared/domain/url';
 import type { Backend } from '@parley/shared/ports/backend';
-import type { Env } from '@parley/shared/runtime/env';
 import { parseVaultKeys } from '@parley/shared/vault/key-ring';
 import { createPushAddresses, hasDigest, type PushAddresses } from '@parley/shared/vault/push-address';
 import { createVault } from '@parley/shared/vault/vault';

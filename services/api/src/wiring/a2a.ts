@@ -1,8 +1,8 @@
+import { a2aSigningKeyOf } from '@parley/shared/config/a2a-env';
 import { A2A_PUSH, deliverTask } from '@parley/shared/delivery/a2a-push/store';
 import { faultOfUrl } from '@parley/shared/domain/url';
-import { a2aSigningKeyOf } from '@parley/shared/runtime/a2a/env';
-import { createPushStoreOf } from '@parley/shared/runtime/a2a/push';
-import { mayBeCalled } from '@parley/shared/runtime/guarded-fetch';
+import { mayBeCalled } from '@parley/shared/net/guarded-fetch';
+import { createPushStoreOf } from '@parley/shared/runtime/a2a-push';
 import type { LoadedAgentsConfig } from '../agents/config/load.ts';
 import type { Surface } from '../http/route.ts';
 import type { OfferedAgent } from '../surfaces/a2a/deps.ts';

@@ -1,5 +1,5 @@
+import { backendSettings } from '@parley/shared/config/env';
 import { createWebhooks } from '@parley/shared/delivery/webhooks';
-import { backendSettings } from '@parley/shared/runtime/env';
 import type { Surface } from '../http/route.ts';
 import type { OperatedChannel } from '../surfaces/admin/deps.ts';
 import { adminRoutes } from '../surfaces/admin/routes.ts';

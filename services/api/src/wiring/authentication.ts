@@ -1,6 +1,6 @@
-import type { Env } from '@parley/shared/runtime/env';
-import type { Log } from '@parley/shared/runtime/log';
-import { parseServiceKeys } from '@parley/shared/runtime/service-keys';
+import type { Env } from '@parley/shared/config/env';
+import { parseServiceKeys } from '@parley/shared/config/service-keys';
+import type { Log } from '@parley/shared/observe/log';
 import { type Authenticate, createAuthenticate } from '../http/auth.ts';
 import { createTokenVerifier } from '../http/token.ts';
 import { createLineLimit } from './line-limit.ts';

@@ -1,10 +1,10 @@
 import { hkdfSync, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import type { Env } from '@parley/shared/config/env';
+import { mcpSecretsOf } from '@parley/shared/config/mcp-env';
 import { createClientRequests } from '@parley/shared/elicitations/asking/client-requests';
-import type { Env } from '@parley/shared/runtime/env';
-import { mcpSecretsOf } from '@parley/shared/runtime/mcp-env';
 import type { Surface } from '../http/route.ts';
-import { MCP_PATH } from '../surfaces/mcp/metadata.ts';
+import { MCP_PATH } from '../surfaces/mcp/http/metadata.ts';
 import { mcpRoutes } from '../surfaces/mcp/routes.ts';
 import type { WiredAgents } from './agents.ts';
 import { createAuthentication } from './authentication.ts';

@@ -1,8 +1,8 @@
+import type { Env } from '@parley/shared/config/env';
 import type { Engine } from '@parley/shared/elicitations/engine';
+import type { Log } from '@parley/shared/observe/log';
+import type { Metrics } from '@parley/shared/observe/metrics';
 import type { Backend } from '@parley/shared/ports/backend';
-import type { Env } from '@parley/shared/runtime/env';
-import type { Log } from '@parley/shared/runtime/log';
-import type { Metrics } from '@parley/shared/runtime/metrics';
 import type { Authenticate } from '../http/auth.ts';
 import type { CallLimits } from '../http/limits/call-limits.ts';
 

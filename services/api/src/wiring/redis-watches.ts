@@ -1,10 +1,10 @@
+import type { Env } from '@parley/shared/config/env';
+import { ownVaultLocation, redisLocation } from '@parley/shared/config/redis-env';
+import type { Log } from '@parley/shared/observe/log';
 import type { Backend } from '@parley/shared/ports/backend';
 import type { RedisDiagnosis, RedisFault } from '@parley/shared/ports/redis-diagnosis';
 import type { RedisLocation } from '@parley/shared/ports/redis-location';
-import type { Env } from '@parley/shared/runtime/env';
-import type { Log } from '@parley/shared/runtime/log';
-import { ownVaultLocation, redisLocation } from '@parley/shared/runtime/redis/env';
-import { checkRedis, watchRedis } from '@parley/shared/runtime/redis/watch';
+import { checkRedis, watchRedis } from '@parley/shared/runtime/watch-redis';
 
 interface RedisWatchesDeps {
   readonly env: Env;

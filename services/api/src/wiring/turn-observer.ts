@@ -12,10 +12,10 @@ import {
 } from '@opentelemetry/api';
 import { isParleyError } from '@parley/shared/domain/errors';
 import type { RunRef } from '@parley/shared/domain/runs/run';
-import type { Log } from '@parley/shared/runtime/log';
-import type { Metrics } from '@parley/shared/runtime/metrics';
-import { formatTraceparent, parseTraceparent } from '@parley/shared/runtime/traceparent';
-import type { TurnObserver } from '../agents/loop/observer.ts';
+import type { Log } from '@parley/shared/observe/log';
+import type { Metrics } from '@parley/shared/observe/metrics';
+import { formatTraceparent, parseTraceparent } from '@parley/shared/observe/traceparent';
+import type { TurnObserver } from '../agents/run/observer.ts';
 
 interface TurnObserverDeps {
   readonly log: Log;

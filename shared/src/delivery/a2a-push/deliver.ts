@@ -3,12 +3,12 @@ import { taskHeadOf } from '../../domain/a2a/task-head.ts';
 import { isInterruptedState, type WireUpdate } from '../../domain/a2a/wire.ts';
 import { parseFeedPosition } from '../../domain/events.ts';
 import { bucketOfRecordId, parseStreamPath, type StreamRef } from '../../domain/ids.ts';
-import type { EngineDeps } from '../../elicitations/deps.ts';
 import { replayItems } from '../../elicitations/joined-feed.ts';
 import { type DeliveryKind, NOT_UNDERSTOOD } from '../../ports/delivery/kind.ts';
 import type { Outbox, OutboxResult } from '../../ports/delivery/outbox.ts';
 import type { Feed } from '../../ports/elicitations/feed.ts';
 import type { Runs } from '../../ports/runs/runs.ts';
+import type { EngineDeps } from '../../records/deps.ts';
 import { RECEIVER_PLACES, type ReceiverPlace, type Receivers } from '../receivers.ts';
 import {
   A2A_DELIVER,

@@ -4,14 +4,14 @@ import { faultsOfEdit } from '../../domain/approvals/edit.ts';
 import { faultOfExtent } from '../../domain/approvals/extent.ts';
 import { type ApprovalInput, REASON_CHARACTERS_MAX } from '../../domain/approvals/response-input.ts';
 import type { ApprovalRow, ApprovalTypes } from '../../domain/approvals/types.ts';
+import { notFound } from '../../domain/caller.ts';
 import { ParleyError } from '../../domain/errors.ts';
 import type { Issue } from '../../domain/issue.ts';
 import { faultOfProse } from '../../domain/text.ts';
+import type { RecordDeps } from '../../records/family-deps.ts';
+import { readRecord, type SeenRecord } from '../../records/read.ts';
+import { settle } from '../../records/settle.ts';
 import type { AnswerInput } from '../answer.ts';
-import { notFound } from '../caller.ts';
-import type { RecordDeps } from '../records/deps.ts';
-import { readRecord, type SeenRecord } from '../records/read.ts';
-import { settle } from '../records/settle.ts';
 import type { Grants } from './grants.ts';
 
 export interface DecideInput extends Omit<AnswerInput, 'response'> {

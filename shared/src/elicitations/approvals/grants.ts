@@ -2,12 +2,12 @@ import { z } from 'zod';
 import { REMEMBER_DAYS_MAX, type RememberFor } from '../../domain/approvals/approval.ts';
 import type { ApprovalDefinition } from '../../domain/approvals/definition.ts';
 import type { ApprovalTypes } from '../../domain/approvals/types.ts';
+import { notFound } from '../../domain/caller.ts';
 import type { Owner } from '../../domain/ids.ts';
 import type { ConversationRef } from '../../domain/runs/run.ts';
 import type { OwnerRecords } from '../../ports/owner-records.ts';
-import { notFound } from '../caller.ts';
-import { sha256 } from '../records/digest.ts';
-import type { SeenRecord } from '../records/read.ts';
+import { sha256 } from '../../records/digest.ts';
+import type { SeenRecord } from '../../records/read.ts';
 
 const PREFIX = 'approval-grant ';
 const DAY_MS = 86_400_000;

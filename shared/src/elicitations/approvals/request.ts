@@ -4,11 +4,11 @@ import type { ApprovalTypes } from '../../domain/approvals/types.ts';
 import { ParleyError } from '../../domain/errors.ts';
 import { mintRecordId } from '../../domain/ids.ts';
 import { jsonBytes } from '../../domain/json/bytes.ts';
-import type { EngineDeps } from '../deps.ts';
-import { claimKey, digestOf, idOfKey } from '../records/claim-key.ts';
-import { createRecord } from '../records/create.ts';
-import type { RecordDeps } from '../records/deps.ts';
-import type { SeenRecord } from '../records/read.ts';
+import { claimKey, digestOf, idOfKey } from '../../records/claim-key.ts';
+import { createRecord } from '../../records/create.ts';
+import type { EngineDeps } from '../../records/deps.ts';
+import type { RecordDeps } from '../../records/family-deps.ts';
+import type { SeenRecord } from '../../records/read.ts';
 
 export interface ApprovalRequest {
   readonly definition: Omit<ApprovalDefinition, 'traceparent'>;

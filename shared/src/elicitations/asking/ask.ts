@@ -1,14 +1,14 @@
+import type { Seen } from '../../domain/caller.ts';
 import type { AskInput } from '../../domain/elicitations/ask-input.ts';
 import type { Definition } from '../../domain/elicitations/row.ts';
 import type { ElicitationTypes } from '../../domain/elicitations/types.ts';
 import { isParleyError, ParleyError } from '../../domain/errors.ts';
 import { elicitationOfOwnStream, isMintedStream, mintElicitationId, ownStreamOf } from '../../domain/ids.ts';
 import type { NotifyRules } from '../../domain/notify.ts';
-import type { Seen } from '../caller.ts';
-import type { EngineDeps } from '../deps.ts';
-import { claimKey, digestOf, dropKeyClaim, type KeyedAsk, type Minted } from '../records/claim-key.ts';
-import { createRecord } from '../records/create.ts';
-import type { RecordDeps } from '../records/deps.ts';
+import { claimKey, digestOf, dropKeyClaim, type KeyedAsk, type Minted } from '../../records/claim-key.ts';
+import { createRecord } from '../../records/create.ts';
+import type { EngineDeps } from '../../records/deps.ts';
+import type { RecordDeps } from '../../records/family-deps.ts';
 import { define, withPageUrl } from './define.ts';
 import type { StreamClaims } from './stream-claims.ts';
 

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { retryWhileUnavailable, SleeperReads } from '../../async/retry-while-unavailable.ts';
+import { WakeSignal } from '../../async/wake-signal.ts';
 import type { Owner, StreamRef } from '../../domain/ids.ts';
 import {
   CLIENT_METHODS,
@@ -9,8 +11,6 @@ import {
 } from '../../domain/runs/client-request.ts';
 import type { EventBus } from '../../ports/elicitations/event-bus.ts';
 import type { OwnerRecordsByKind } from '../../ports/owner-records.ts';
-import { retryWhileUnavailable, SleeperReads } from '../retry-while-unavailable.ts';
-import { WakeSignal } from '../wake-signal.ts';
 
 /** A request to the client of a turn. The same id is the same request, on every pod. */
 interface NewClientRequest {

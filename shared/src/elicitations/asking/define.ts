@@ -9,7 +9,7 @@ import { faultOfProse } from '../../domain/text.ts';
 import { faultOfUrl } from '../../domain/url.ts';
 import { visible, visibleLabels, visibleTexts } from '../../domain/visible.ts';
 import { faultOfWebhook, type WebhookSettings } from '../../domain/webhooks/rules.ts';
-import type { EngineSettings } from '../deps.ts';
+import type { EngineSettings } from '../../records/deps.ts';
 
 const CONTEXT_BYTES_MAX = 8 * 1024;
 

@@ -15,7 +15,7 @@ export interface GuardedReply {
 }
 
 /**
- * Calls a URL that a person or another program chose. Rejects only with `GuardedFetchError` (runtime/guarded-fetch.ts).
+ * Calls a URL that a person or another program chose. Rejects only with `GuardedFetchError` (net/guarded-fetch.ts).
  */
 export type GuardedFetch = (request: GuardedRequest) => Promise<GuardedReply>;
 

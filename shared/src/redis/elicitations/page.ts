@@ -3,7 +3,7 @@ import { bucketOf, type Owner } from '../../domain/ids.ts';
 import type { PageRequest } from '../../ports/elicitations/elicitations.ts';
 import { elicitationKeyPrefix, historyKey, inboxKey } from '../client/keys.ts';
 import type { Script } from '../client/script.ts';
-import { rowOf } from './row-codec.ts';
+import { rowOf } from '../records/row-codec.ts';
 
 // Bounds the time for which one script occupies Redis: to about 2 ms.
 const EXAMINED_MAX = 500;

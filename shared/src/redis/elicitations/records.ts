@@ -17,10 +17,10 @@ import type { Commands } from '../client/connect.ts';
 import { loadScript } from '../client/script.ts';
 import { orUnavailable } from '../client/unavailable.ts';
 import { parseMember } from '../outbox/member.ts';
+import { rowOf } from '../records/row-codec.ts';
 import { commitCall, createCall } from './commit-call.ts';
 import { inGroups } from './in-groups.ts';
 import { readPage } from './page.ts';
-import { rowOf } from './row-codec.ts';
 import { createRowReader } from './row-reader.ts';
 
 export interface RedisRecordsDeps {

@@ -5,8 +5,8 @@ import type { Commands } from '../client/connect.ts';
 import { elicitationKey } from '../client/keys.ts';
 import { loadScript } from '../client/script.ts';
 import { orUnavailable } from '../client/unavailable.ts';
+import { rowOf, rowOfHash } from '../records/row-codec.ts';
 import { inGroups, settled } from './in-groups.ts';
-import { rowOf, rowOfHash } from './row-codec.ts';
 
 /** Reads rows together with the clock. */
 interface RowReader<T extends FamilyTypes> {

@@ -13,7 +13,7 @@ import { type Feed, type FeedEntry, type FeedPage, newestOf } from '../../ports/
 import type { Commands } from '../client/connect.ts';
 import { elicitationKey, feedKey } from '../client/keys.ts';
 import { orUnavailable } from '../client/unavailable.ts';
-import { rowOfHash } from '../elicitations/row-codec.ts';
+import { rowOfHash } from '../records/row-codec.ts';
 
 /** The reply of XRANGE. */
 export type StreamReply = [id: string, fields: string[]][];

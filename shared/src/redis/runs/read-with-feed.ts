@@ -4,8 +4,8 @@ import type { Runs } from '../../ports/runs/runs.ts';
 import type { Commands } from '../client/connect.ts';
 import { feedKey, runKey } from '../client/keys.ts';
 import { loadNamedScript } from '../client/script.ts';
-import { rowOf } from '../elicitations/row-codec.ts';
 import { entryOf, type StreamReply } from '../feed/feed.ts';
+import { rowOf } from '../records/row-codec.ts';
 import { runOf } from './run-codec.ts';
 
 // Redis does nothing else while it reads them, and a question may take 50 kB.

@@ -2,11 +2,11 @@ import { SECRET_TOOL_ID } from '../../domain/credential.ts';
 import type { Row } from '../../domain/elicitations/row.ts';
 import type { Owner } from '../../domain/ids.ts';
 import { webhookIdOf } from '../../domain/webhooks/webhook.ts';
-import { dropKeyClaim } from '../../elicitations/records/claim-key.ts';
 import type { Backend } from '../../ports/backend.ts';
 import type { Deliveries } from '../../ports/delivery/kind.ts';
 import type { ClaimName } from '../../ports/elicitations/claims.ts';
 import type { StoredPart } from '../../ports/erasure.ts';
+import { dropKeyClaim } from '../../records/claim-key.ts';
 
 export interface RemovePartDeps {
   readonly backend: Pick<Backend, 'records' | 'outbox' | 'deadLetters' | 'claims' | 'limits' | 'erasure'>;

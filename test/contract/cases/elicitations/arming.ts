@@ -1,6 +1,6 @@
 import { bucketOf, type Owner } from '@parley/shared/domain/ids';
+import { silentObserver } from '@parley/shared/observe/observer';
 import type { ArmedDeadline } from '@parley/shared/ports/elicitations/deadlines';
-import { silentObserver } from '@parley/shared/runtime/observer';
 import { describe, expect, it } from 'vitest';
 import type { Contract } from '../../../harness/engines/contract.ts';
 import { type EngineOptions, engineOn } from '../../../harness/engines/engines.ts';

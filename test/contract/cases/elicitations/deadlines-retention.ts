@@ -3,7 +3,7 @@ import { isTerminal } from '@parley/shared/domain/elicitations/status';
 import { ParleyError } from '@parley/shared/domain/errors';
 import { eventNumberOf } from '@parley/shared/domain/events';
 import { BUCKET_COUNT, bucketOf } from '@parley/shared/domain/ids';
-import { silentObserver } from '@parley/shared/runtime/observer';
+import { silentObserver } from '@parley/shared/observe/observer';
 import { describe, expect, it } from 'vitest';
 import type { Contract } from '../../../harness/engines/contract.ts';
 import { engineOn, withoutRows } from '../../../harness/engines/engines.ts';

@@ -1,8 +1,8 @@
 import { createDispatch } from '@parley/shared/delivery/dispatch';
 import { bucketOf, mintElicitationId } from '@parley/shared/domain/ids';
+import { silentObserver } from '@parley/shared/observe/observer';
 import type { DeliveryKind } from '@parley/shared/ports/delivery/kind';
 import type { Elicitations } from '@parley/shared/ports/elicitations/elicitations';
-import { silentObserver } from '@parley/shared/runtime/observer';
 import { describe, expect, it } from 'vitest';
 import type { Contract } from '../../../harness/engines/contract.ts';
 import { engineOn } from '../../../harness/engines/engines.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isTerminal } from '@parley/shared/domain/elicitations/status';
-import { silentObserver } from '@parley/shared/runtime/observer';
+import { silentObserver } from '@parley/shared/observe/observer';
 import { describe, expect, it } from 'vitest';
 import type { Contract } from '../../../harness/engines/contract.ts';
 import { engineOn } from '../../../harness/engines/engines.ts';

@@ -3,7 +3,7 @@ import type { AskInput } from '@parley/shared/domain/elicitations/ask-input';
 import type { Owner } from '@parley/shared/domain/ids';
 import type { AskResult } from '@parley/shared/elicitations/asking/ask';
 import type { Engine } from '@parley/shared/elicitations/engine';
-import { silentObserver } from '@parley/shared/runtime/observer';
+import { silentObserver } from '@parley/shared/observe/observer';
 import { describe, expect, it } from 'vitest';
 import type { Contract } from '../../../harness/engines/contract.ts';
 import { engineOn } from '../../../harness/engines/engines.ts';

@@ -1,6 +1,6 @@
+import { silentObserver } from '@parley/shared/observe/observer';
 import type { Backend } from '@parley/shared/ports/backend';
 import { BACKUP_DELAY_MS } from '@parley/shared/ports/elicitations/deadlines';
-import { silentObserver } from '@parley/shared/runtime/observer';
 import { describe, expect, it } from 'vitest';
 import type { Contract } from '../../../harness/engines/contract.ts';
 import { deafBus, deafEngineOn, engineOn } from '../../../harness/engines/engines.ts';

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type ScriptedModel,
   startScriptedModel,
-} from '../../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
+} from '../../../../stand-ins/scripted-model/scripted-model.ts';
 import { createRoundRobin } from '../../http/round-robin.ts';
 import { type ManagedProcess, type Pod, startProcess } from '../../processes/processes.ts';
 import { userToken } from '../../tokens.ts';

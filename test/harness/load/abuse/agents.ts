@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ScriptRule } from '../../../../infra/demo/stand-ins/scripted-model/script.ts';
+import type { ScriptRule } from '../../../../stand-ins/scripted-model/script.ts';
 
 /** The agent of the abuser, whose model runs in the abuser's process. */
 export const ABUSED_AGENT = 'abused';

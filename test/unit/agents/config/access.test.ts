@@ -1,4 +1,4 @@
-import type { Caller } from '@parley/shared/elicitations/caller';
+import type { Caller } from '@parley/shared/domain/caller';
 import { expect, it } from 'vitest';
 import { AgentAccess, admits } from '../../../../services/api/src/agents/config/access.ts';
 

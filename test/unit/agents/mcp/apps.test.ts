@@ -8,8 +8,8 @@ import {
   withPages,
 } from '../../../../services/api/src/agents/mcp/calls/addresses.ts';
 import { createToolOffer } from '../../../../services/api/src/agents/mcp/calls/tool-offer.ts';
-import { isVisible, visibilityOf } from '../../../../services/api/src/agents/mcp/calls/visibility.ts';
 import { DEFAULT_MCP_LIMITS } from '../../../../services/api/src/agents/mcp/limits.ts';
+import { isVisible, visibilityOf } from '../../../../services/api/src/agents/mcp/visibility.ts';
 import { showsOf } from '../../../../services/api/src/surfaces/mcp/capabilities.ts';
 
 const ui = (visibility: unknown) => ({ ui: { visibility, resourceUri: 'ui://a/b' } });

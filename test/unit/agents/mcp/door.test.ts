@@ -1,8 +1,8 @@
 import { LEFT_OUT } from '@parley/shared/domain/json/depth';
 import { describe, expect, it } from 'vitest';
-import { resultOf } from '../../../../services/api/src/agents/mcp/calls/content.ts';
-import { createScrubFor } from '../../../../services/api/src/agents/mcp/calls/scrub.ts';
+import { resultOf } from '../../../../services/api/src/agents/mcp/content.ts';
 import { readQuestion } from '../../../../services/api/src/agents/mcp/questions/question.ts';
+import { createScrubFor } from '../../../../services/api/src/agents/mcp/scrub.ts';
 import { createDoor } from '../../../../services/api/src/agents/mcp/transports/door.ts';
 
 const TOKEN = 'token-of-the-project';

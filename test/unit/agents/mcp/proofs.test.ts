@@ -1,7 +1,7 @@
 import { decodeJwt } from 'jose';
 import { expect, it } from 'vitest';
+import { createProofKey } from '../../../../services/api/src/accounts/oauth/proof-key.ts';
 import { createProofs } from '../../../../services/api/src/agents/mcp/transports/proofs.ts';
-import { createProofKey } from '../../../../services/api/src/surfaces/connect/connectors/proof-key.ts';
 
 const URL_OF_SERVER = new URL('https://desk.example/mcp?x=1');
 const REQUEST = { method: 'POST', headers: { authorization: 'DPoP token' } };

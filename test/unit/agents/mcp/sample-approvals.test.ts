@@ -1,6 +1,6 @@
 import { createMemoryBackend } from '@parley/shared/memory/backend';
 import { expect, it } from 'vitest';
-import type { RunContext } from '../../../../services/api/src/agents/loop/run-context.ts';
+import type { RunContext } from '../../../../services/api/src/agents/run/run-context.ts';
 import { sampleForServer } from '../../../../services/api/src/agents/tools/passthrough/samples.ts';
 import { engineOn } from '../../../harness/engines/engines.ts';
 import { ROOMY } from '../../../harness/engines/settings.ts';

@@ -1,11 +1,11 @@
+import { createTaskWake, type TaskWake } from '@parley/shared/async/task-wake';
+import { withTimeLimit } from '@parley/shared/async/time-limit';
 import { isTerminalState } from '@parley/shared/domain/a2a/wire';
-import { withTimeLimit } from '@parley/shared/elicitations/time-limit';
 import { isPassing, RemoteFault } from '../remote/faults.ts';
 import { messageIdOf } from '../remote/message-ids.ts';
 import { createPartials } from '../remote/partials.ts';
 import type { RemoteTaskResult } from '../remote/result.ts';
-import { createTaskWake, type TaskWake } from '../remote/wake.ts';
-import { failed } from '../tools/tool.ts';
+import { failed } from '../run/tool.ts';
 import type { EventStream } from './exchanges.ts';
 import { createFollower, type Follower } from './follow/follower.ts';
 import { followPushes } from './follow/pushes.ts';

@@ -1,7 +1,7 @@
 import { describeFault, HTTP_ERROR, isPassing, RemoteFault } from '../remote/faults.ts';
 import { messageIdOf } from '../remote/message-ids.ts';
 import { pauseBefore } from '../remote/task-work.ts';
-import { failed, type ToolOutcome } from '../tools/tool.ts';
+import { failed, type ToolOutcome } from '../run/tool.ts';
 import type { EventStream } from './exchanges.ts';
 import type { OutgoingMessage, RemoteReply } from './link.ts';
 import { messageOutcome } from './outcome.ts';

@@ -1,9 +1,9 @@
-import { withTimeLimit } from '@parley/shared/elicitations/time-limit';
+import { withTimeLimit } from '@parley/shared/async/time-limit';
 import { type CallingDeps, callForPerson, isForTenant, personalServiceOf } from '../remote/call.ts';
 import type { CalledFor } from '../remote/called-agent.ts';
 import { RemoteFault } from '../remote/faults.ts';
 import type { RemoteTaskResult } from '../remote/result.ts';
-import type { NamedCall, ToolOutcome } from '../tools/tool.ts';
+import type { NamedCall, ToolOutcome } from '../run/tool.ts';
 import type { OwnedCall } from './follow/wake-call.ts';
 import { mayHaveBegun, openAgent } from './open-agent.ts';
 import { createRemoteQuestions } from './questions.ts';

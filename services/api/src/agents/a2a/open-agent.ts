@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startWorkClock } from '../loop/work-clock.ts';
+import { startWorkClock } from '@parley/shared/async/work-clock';
 import type { CalledFor } from '../remote/called-agent.ts';
 import { describeFault, describeUnfollowed, RemoteFault } from '../remote/faults.ts';
 import type { RemoteTaskResult } from '../remote/result.ts';
-import { failed, type ToolCall, type ToolOutcome } from '../tools/tool.ts';
+import { failed, type ToolCall, type ToolOutcome } from '../run/tool.ts';
 import { parseTaskCheckpoint, type TaskCheckpoint } from './checkpoint.ts';
 import type { RemoteLink } from './link.ts';
 import type { RemoteQuestions } from './questions.ts';

@@ -1,6 +1,6 @@
 import { readable } from '@parley/shared/domain/readable';
 import { failedWith, returned } from '../remote/result.ts';
-import type { ToolCall, ToolOutcome } from '../tools/tool.ts';
+import type { ToolCall, ToolOutcome } from '../run/tool.ts';
 import type { RemoteAgentTarget } from './remote-agent.ts';
 import type { RemotePart, RemoteTask } from './remote-task.ts';
 

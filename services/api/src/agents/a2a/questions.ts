@@ -1,7 +1,7 @@
 import { restoreContent } from '../mcp/questions/restores.ts';
 import { type AskingAgent, askForAgent, visitPage } from '../remote/questions.ts';
-import type { AskOutcome } from '../tools/question.ts';
-import type { ToolCall } from '../tools/tool.ts';
+import type { AskOutcome } from '../run/question.ts';
+import type { ToolCall } from '../run/tool.ts';
 import type { TaskCheckpoint } from './checkpoint.ts';
 import type { OutgoingMessage } from './link.ts';
 import { showNotice } from './outcome.ts';

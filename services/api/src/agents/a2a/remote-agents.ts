@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { createScrubFor } from '../mcp/calls/scrub.ts';
 import { CredentialRefused } from '../mcp/errors.ts';
+import { createScrubFor } from '../mcp/scrub.ts';
 import { type Exchange, raceAbort, startExchange } from '../mcp/transports/exchange.ts';
 import { createHttpFetch, type HttpFetch } from '../mcp/transports/http-fetch.ts';
 import { type CalledFor, personHeaders } from '../remote/called-agent.ts';

@@ -1,9 +1,9 @@
-import { withTimeLimit } from '@parley/shared/elicitations/time-limit';
+import { withTimeLimit } from '@parley/shared/async/time-limit';
 import { belongsToAnotherPod } from '@parley/shared/runs/interruption';
 import { describeFault, FATE_UNKNOWN, RemoteFault } from '../remote/faults.ts';
 import type { RemoteTaskResult } from '../remote/result.ts';
 import { startTaskWork } from '../remote/task-work.ts';
-import { failed } from '../tools/tool.ts';
+import { failed } from '../run/tool.ts';
 import { attendTask } from './attend.ts';
 import { beginTask } from './begin.ts';
 import { newCheckpoint, parseTaskCheckpoint } from './checkpoint.ts';

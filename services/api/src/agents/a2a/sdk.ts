@@ -1,4 +1,4 @@
-import { once } from '@parley/shared/elicitations/once';
+import { once } from '@parley/shared/async/once';
 
 /** The client of the A2A SDK, loaded by the first use of a remote agent: pods without remote agents never load it. */
 async function load() {

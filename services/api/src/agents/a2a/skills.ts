@@ -1,9 +1,9 @@
 import type { AgentCard } from '@a2a-js/sdk';
 import { visible, visibleLabels } from '@parley/shared/domain/visible';
 import { z } from 'zod';
-import type { Scrub } from '../mcp/calls/scrub.ts';
 import { createToolOffer } from '../mcp/calls/tool-offer.ts';
 import { DEFAULT_MCP_LIMITS } from '../mcp/limits.ts';
+import type { Scrub } from '../mcp/scrub.ts';
 
 /** The metadata of a message that begins a task: the id of the skill of the agent's card that the task is for. */
 export const SKILL_KEY = 'https://parley.dev/a2a/skill';

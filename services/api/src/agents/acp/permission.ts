@@ -6,8 +6,8 @@ import type {
 import { maskArguments } from '@parley/shared/domain/approvals/mask';
 import { readable } from '@parley/shared/domain/readable';
 import { visible } from '@parley/shared/domain/visible';
-import type { Scrub } from '../mcp/calls/scrub.ts';
-import type { AgentQuestion, AskOutcome } from '../tools/question.ts';
+import type { Scrub } from '../mcp/scrub.ts';
+import type { AgentQuestion, AskOutcome } from '../run/question.ts';
 
 // The rules for permission requests of ACP agents. While Parley has no approvals, they are put as forms with one choice.
 

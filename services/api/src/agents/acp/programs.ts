@@ -1,5 +1,5 @@
 import { Readable, Writable } from 'node:stream';
-import { createScrubFor, type Scrub } from '../mcp/calls/scrub.ts';
+import { createScrubFor, type Scrub } from '../mcp/scrub.ts';
 import { createChildGuard } from '../mcp/transports/child-guard.ts';
 import { endChild, spawnChild } from '../mcp/transports/child-process.ts';
 import { createStderrReader } from '../mcp/transports/stderr.ts';

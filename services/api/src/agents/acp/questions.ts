@@ -7,12 +7,12 @@ import type {
 import { isParleyError } from '@parley/shared/domain/errors';
 import { isAsked, PAGE_OF_ASKER, type QuestionShape } from '@parley/shared/domain/reach';
 import { visibleLabels } from '@parley/shared/domain/visible';
-import { sha256 } from '@parley/shared/elicitations/records/digest';
-import type { Scrub } from '../mcp/calls/scrub.ts';
+import { sha256 } from '@parley/shared/records/digest';
 import { answerFor, type QuestionModes, QuestionRefused, readQuestion } from '../mcp/questions/question.ts';
 import { isReadable } from '../mcp/readable.ts';
-import type { AgentQuestion, AskOutcome } from '../tools/question.ts';
-import type { ToolCall } from '../tools/tool.ts';
+import type { Scrub } from '../mcp/scrub.ts';
+import type { AgentQuestion, AskOutcome } from '../run/question.ts';
+import type { ToolCall } from '../run/tool.ts';
 import type { AcpAgentTarget } from './acp-agent.ts';
 import { denied, offeredOptions, permissionOutcome, permissionQuestion } from './permission.ts';
 

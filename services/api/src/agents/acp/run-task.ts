@@ -4,12 +4,12 @@ import type {
   PromptResponse,
   StopReason,
 } from '@agentclientprotocol/sdk';
+import { startWorkClock } from '@parley/shared/async/work-clock';
 import { limitDepth } from '@parley/shared/domain/json/depth';
-import { startWorkClock } from '../loop/work-clock.ts';
 import { QuestionRefused } from '../mcp/questions/question.ts';
 import { createLineReader } from '../mcp/transports/lines.ts';
 import type { RemoteTaskRules } from '../remote/result.ts';
-import { failed, type ToolCall, type ToolOutcome } from '../tools/tool.ts';
+import { failed, type ToolCall, type ToolOutcome } from '../run/tool.ts';
 import type { AcpAgentTarget } from './acp-agent.ts';
 import type { AcpProcess, AcpProcesses } from './programs.ts';
 import { createTaskQuestions, type TaskQuestions } from './questions.ts';

@@ -1,5 +1,5 @@
 import { type CallingDeps, callForPerson } from '../remote/call.ts';
-import type { NamedCall, ToolOutcome } from '../tools/tool.ts';
+import type { NamedCall, ToolOutcome } from '../run/tool.ts';
 import type { AgUiAgentTarget } from './ag-ui-agent.ts';
 import { parseTaskState } from './checkpoint.ts';
 import type { AgUiAgents } from './link.ts';

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { visibleLabels } from '@parley/shared/domain/visible';
-import { createScrubFor, type Scrub } from '../mcp/calls/scrub.ts';
 import { CredentialRefused } from '../mcp/errors.ts';
+import { createScrubFor, type Scrub } from '../mcp/scrub.ts';
 import { createEventSplitter, dataOf } from '../mcp/transports/events.ts';
 import { type Exchange, raceAbort, startExchange } from '../mcp/transports/exchange.ts';
 import { createHttpFetch, type HttpFetch } from '../mcp/transports/http-fetch.ts';

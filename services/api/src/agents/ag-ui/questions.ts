@@ -1,8 +1,8 @@
 import { visible } from '@parley/shared/domain/visible';
 import { type AskingAgent, askForAgent, visitPage } from '../remote/questions.ts';
 import type { RemoteTaskRules } from '../remote/result.ts';
-import type { AskOutcome } from '../tools/question.ts';
-import type { ToolCall } from '../tools/tool.ts';
+import type { AskOutcome } from '../run/question.ts';
+import type { ToolCall } from '../run/tool.ts';
 import type { AgUiAgentTarget } from './ag-ui-agent.ts';
 import { shownNameOf } from './checkpoint.ts';
 import type { AgUiInterrupt } from './events.ts';

@@ -3,7 +3,7 @@ import { jsonIn } from '@parley/shared/domain/parsed';
 import { isRecord, own } from '@parley/shared/domain/plain-record';
 import { QuestionRefused, readQuestion } from '../mcp/questions/question.ts';
 import { restoreContent } from '../mcp/questions/restores.ts';
-import type { AgentQuestion } from '../tools/question.ts';
+import type { AgentQuestion } from '../run/question.ts';
 import type { AgUiInterrupt } from './events.ts';
 import { type AgUiThread, callOfThread } from './thread.ts';
 

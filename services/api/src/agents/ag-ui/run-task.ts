@@ -4,7 +4,7 @@ import { describeFault, FATE_UNKNOWN, RemoteFault } from '../remote/faults.ts';
 import { createPartials } from '../remote/partials.ts';
 import { failedWith, type RemoteTaskResult, returned } from '../remote/result.ts';
 import { pauseBefore, startTaskWork } from '../remote/task-work.ts';
-import { failed, type ToolOutcome } from '../tools/tool.ts';
+import { failed, type ToolOutcome } from '../run/tool.ts';
 import { type AgUiTaskState, newTaskState, parseTaskState, runIdOf } from './checkpoint.ts';
 import { MalformedRun } from './events.ts';
 import { answerInterrupts, type ResumedInterrupt, TURN_ENDS } from './questions.ts';

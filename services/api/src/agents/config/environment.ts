@@ -3,7 +3,7 @@ import type { Finding, Path } from './fault.ts';
 import type { AgentsFile } from './file.ts';
 import { isReadable, readSigningKey } from './signing-key.ts';
 
-/** The environment of the process, as runtime/env.ts returns it. */
+/** The environment of the process, as config/env.ts returns it. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 interface Use {

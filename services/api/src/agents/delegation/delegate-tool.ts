@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import type { NamedCall, Tool, ToolOutcome } from '../tools/tool.ts';
+import type { NamedCall, Tool, ToolOutcome } from '../run/tool.ts';
 
 const DelegateInput = z.strictObject({
   task: z.string().trim().min(1).describe('What to do, with all that is needed to know for it.'),

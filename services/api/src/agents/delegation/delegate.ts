@@ -1,17 +1,17 @@
+import { retryWhileUnavailable } from '@parley/shared/async/retry-while-unavailable';
 import { messageIdOf, mintStreamRequestId, type StreamRef } from '@parley/shared/domain/ids';
 import { type Message, type RunRef, UNOWNED } from '@parley/shared/domain/runs/run';
 import type { Engine } from '@parley/shared/elicitations/engine';
-import { retryWhileUnavailable } from '@parley/shared/elicitations/retry-while-unavailable';
 import type { RunQueue } from '@parley/shared/ports/runs/run-queue';
 import type { NewRun, Runs } from '@parley/shared/ports/runs/runs';
 import { belongsToAnotherPod } from '@parley/shared/runs/interruption';
 import { createOwnedRun, type OwnedRun } from '@parley/shared/runs/owned-run';
-import { createBudget } from '../loop/budget.ts';
-import type { Delegate, DelegatingCall } from '../loop/run-context.ts';
 import type { RunAgent } from '../loop/run-steps.ts';
+import { createBudget } from '../run/budget.ts';
+import { shownCallId, turnCallId } from '../run/call-names.ts';
+import type { Delegate, DelegatingCall } from '../run/run-context.ts';
+import { failed, type ToolOutcome } from '../run/tool.ts';
 import type { TurnPerson } from '../tools/passthrough/person.ts';
-import { failed, type ToolOutcome } from '../tools/tool.ts';
-import { shownCallId, turnCallId } from './call-names.ts';
 import { type FollowDeps, followDelegate } from './follow.ts';
 import { failDelegate, runDelegate } from './run-delegate.ts';
 

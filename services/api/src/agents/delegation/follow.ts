@@ -1,15 +1,15 @@
+import { retryWhileUnavailable } from '@parley/shared/async/retry-while-unavailable';
 import { DETACHED, type RunRef } from '@parley/shared/domain/runs/run';
 import { type TurnEvent, turnEventOf, waitsForPerson } from '@parley/shared/domain/runs/turn-events';
 import type { Engine } from '@parley/shared/elicitations/engine';
-import { retryWhileUnavailable } from '@parley/shared/elicitations/retry-while-unavailable';
 import type { Runs } from '@parley/shared/ports/runs/runs';
 import { belongsToAnotherPod } from '@parley/shared/runs/interruption';
 import { stopDelegate } from '@parley/shared/runs/stop';
-import type { Usage } from '../loop/budget.ts';
-import type { DelegatingCall, RunContext } from '../loop/run-context.ts';
-import type { ToolOutcome } from '../tools/tool.ts';
-import { isCallEvent } from '../tools/tool.ts';
-import { forwardedEvent, turnCallId } from './call-names.ts';
+import type { Usage } from '../run/budget.ts';
+import { forwardedEvent, turnCallId } from '../run/call-names.ts';
+import type { DelegatingCall, RunContext } from '../run/run-context.ts';
+import type { ToolOutcome } from '../run/tool.ts';
+import { isCallEvent } from '../run/tool.ts';
 import { delegateFailed, delegateOutcome, textOf } from './outcome.ts';
 
 // How long the delegator waits for a delegate that was stopped.

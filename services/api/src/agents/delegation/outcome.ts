@@ -1,6 +1,6 @@
 import type { Message } from '@parley/shared/domain/runs/run';
 import type { FinishReason } from '@parley/shared/domain/runs/turn-events';
-import { failed, type ToolOutcome } from '../tools/tool.ts';
+import { failed, type ToolOutcome } from '../run/tool.ts';
 
 /** The outcome of the delegating call for a delegate that ended regularly. */
 export function delegateOutcome(title: string, reason: FinishReason, text: string): ToolOutcome {

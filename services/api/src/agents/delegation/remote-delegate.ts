@@ -1,21 +1,21 @@
+import { retryWhileUnavailable } from '@parley/shared/async/retry-while-unavailable';
+import type { WorkClock } from '@parley/shared/async/work-clock';
 import type { StreamRef } from '@parley/shared/domain/ids';
 import type { DelegateRequest, Run, RunRef } from '@parley/shared/domain/runs/run';
-import { retryWhileUnavailable } from '@parley/shared/elicitations/retry-while-unavailable';
 import type { Runs } from '@parley/shared/ports/runs/runs';
 import { isInterrupted, RunDetachedError, RunInterruptedError } from '@parley/shared/runs/interruption';
 import { withdrawOfRun } from '@parley/shared/runs/open-questions';
 import type { OwnedRun } from '@parley/shared/runs/owned-run';
 import type { RunWriter } from '@parley/shared/runs/write';
 import type { Agents } from '../loop/agents.ts';
-import { createBudget } from '../loop/budget.ts';
-import { createIdleDetection, type IdleDeps, type IdleDetection, idleAfterMs } from '../loop/idle.ts';
-import type { TurnObserver } from '../loop/observer.ts';
 import { startPolling } from '../loop/poll-status.ts';
-import { createReach, type ReachDeps, withNotices } from '../loop/reach.ts';
 import { readCheckpoint } from '../loop/read-checkpoint.ts';
-import type { Delegate, Delegator, RunContext } from '../loop/run-context.ts';
 import { failTurn } from '../loop/run-end.ts';
-import type { WorkClock } from '../loop/work-clock.ts';
+import { createBudget } from '../run/budget.ts';
+import { createIdleDetection, type IdleDeps, type IdleDetection, idleAfterMs } from '../run/idle.ts';
+import type { TurnObserver } from '../run/observer.ts';
+import { createReach, type ReachDeps, withNotices } from '../run/reach.ts';
+import type { Delegate, Delegator, RunContext } from '../run/run-context.ts';
 import { runDelegate } from './run-delegate.ts';
 
 interface RemoteDelegateDeps extends IdleDeps, ReachDeps {

@@ -4,7 +4,7 @@ import type { RemoteAgentTarget } from '../a2a/remote-agent.ts';
 import type { RemoteSkill } from '../a2a/skills.ts';
 import type { Agent } from '../config/file.ts';
 import { modelToolName } from '../mcp/calls/tool-name.ts';
-import { failed, NO_SUCH_TOOL, type Tool } from '../tools/tool.ts';
+import { failed, NO_SUCH_TOOL, type Tool } from '../run/tool.ts';
 import { createDelegateTool, createTaskTool } from './delegate-tool.ts';
 
 interface RemoteToolsOptions extends Pick<Agent['delegates'][number], 'description' | 'skills'> {

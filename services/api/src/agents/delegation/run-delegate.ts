@@ -1,15 +1,15 @@
+import { retryWhileUnavailable } from '@parley/shared/async/retry-while-unavailable';
+import { startWorkClock } from '@parley/shared/async/work-clock';
 import type { Message } from '@parley/shared/domain/runs/run';
-import { retryWhileUnavailable } from '@parley/shared/elicitations/retry-while-unavailable';
 import { belongsToAnotherPod } from '@parley/shared/runs/interruption';
 import { withdraw } from '@parley/shared/runs/open-questions';
 import type { OwnedRun } from '@parley/shared/runs/owned-run';
-import { createBudget, type Usage } from '../loop/budget.ts';
 import { BEGINNING, type Checkpoint, inheritedPausesOf } from '../loop/checkpoint.ts';
-import { type Delegator, type RunContext, waitsOf } from '../loop/run-context.ts';
 import { failTurn, failureOf, finishTurn, TurnTooLongError } from '../loop/run-end.ts';
 import { type RunAgent, runSteps } from '../loop/run-steps.ts';
-import { startWorkClock } from '../loop/work-clock.ts';
-import type { ToolOutcome } from '../tools/tool.ts';
+import { createBudget, type Usage } from '../run/budget.ts';
+import { type Delegator, type RunContext, waitsOf } from '../run/run-context.ts';
+import type { ToolOutcome } from '../run/tool.ts';
 import { delegateFailed, delegateOutcome, textOf } from './outcome.ts';
 
 /** An agent and its task. */

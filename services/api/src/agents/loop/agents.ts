@@ -1,16 +1,16 @@
+import type { Caller } from '@parley/shared/domain/caller';
 import { ParleyError } from '@parley/shared/domain/errors';
 import type { NotifyRules } from '@parley/shared/domain/notify';
-import type { Caller } from '@parley/shared/elicitations/caller';
 import { admits } from '../config/access.ts';
 import type { Agent, AgentsConfig, Model } from '../config/file.ts';
 import type { LoadedAgentsConfig } from '../config/load.ts';
+import { type OneCall, parseOneCallId, replyWithCall } from '../run/one-call.ts';
 import type { NamedTools } from '../tools/named-tools.ts';
 import type { ServerCallLimits, TurnPerson } from '../tools/passthrough/person.ts';
 import type { ToolsOf } from '../tools/tools-of.ts';
 import type { TakenImages } from './images.ts';
 import { createLanguageModel } from './model/language-model.ts';
 import { type ModelSettings, repliesOf, samplesOf } from './model-step.ts';
-import { type OneCall, parseOneCallId, replyWithCall } from './one-call.ts';
 import type { RunAgent, RunLimits } from './run-steps.ts';
 
 // How often one call is sent at most, and what a run of one call may take beside.

@@ -1,7 +1,7 @@
 import type { Message, PauseRecord, Run, StepRecord } from '@parley/shared/domain/runs/run';
 import { hasCalls, splitSteps } from '@parley/shared/domain/runs/steps';
 import { openPauses } from '@parley/shared/runs/open-questions';
-import { APPROVAL_TRIGGER } from '../tools/approvals/needed.ts';
+import { APPROVAL_TRIGGER } from '../run/needed-approval.ts';
 import type { StepCall } from '../tools/call-tool.ts';
 
 /** The state from which a run continues. */

@@ -10,6 +10,7 @@ import {
   RetryError,
   type ToolSet,
 } from 'ai';
+import type { SampleReply } from '../run/sample-reply.ts';
 import {
   ModelError,
   type ModelStep,
@@ -17,13 +18,12 @@ import {
   type StepReply,
   type StepRequest,
 } from '../run/step.ts';
-import { NO_SUCH_TOOL, type Tool } from '../tools/tool.ts';
+import { NO_SUCH_TOOL, type Tool } from '../run/tool.ts';
 import { asModelTakes, forEstimate, type TakenImages } from './images.ts';
 import { faultOfArguments } from './model/argument-fault.ts';
 import { ModelSilent } from './model/model-fetch.ts';
 import { type ChatModel, type ReplyReceiver, readByStream } from './model/streamed-model.ts';
 import { startThinking } from './model/thinking.ts';
-import type { SampleReply } from './sample-reply.ts';
 
 const BYTES_PER_TOKEN = 4;
 

@@ -1,5 +1,5 @@
+import type { WorkClock } from '@parley/shared/async/work-clock';
 import type { RunWriter } from '@parley/shared/runs/write';
-import type { WorkClock } from './work-clock.ts';
 
 // A run that writes nothing learns by polling that it was stopped or taken over. While it waits for its person, the
 // withdrawal of the question also informs it of a stop, so that rare polls suffice.

@@ -1,8 +1,8 @@
+import { retryWhileUnavailable } from '@parley/shared/async/retry-while-unavailable';
 import type { StreamRef } from '@parley/shared/domain/ids';
 import type { Run } from '@parley/shared/domain/runs/run';
-import { retryWhileUnavailable } from '@parley/shared/elicitations/retry-while-unavailable';
 import type { Runs } from '@parley/shared/ports/runs/runs';
-import { createBudget } from './budget.ts';
+import { createBudget } from '../run/budget.ts';
 import { type Checkpoint, checkpointOf } from './checkpoint.ts';
 
 interface ReadCheckpointDeps {

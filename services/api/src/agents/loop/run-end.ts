@@ -2,8 +2,8 @@ import type { Message } from '@parley/shared/domain/runs/run';
 import type { FinishReason } from '@parley/shared/domain/runs/turn-events';
 import { INTERRUPTED, isInterrupted, RunInterruptedError } from '@parley/shared/runs/interruption';
 import { RunFencedError, RunLostError, type RunWriter, TurnTooLargeError } from '@parley/shared/runs/write';
+import type { Usage } from '../run/budget.ts';
 import { ModelError } from '../run/step.ts';
-import type { Usage } from './budget.ts';
 
 /** The turn has reached its limit of working time. */
 export class TurnTooLongError extends Error {

@@ -1,17 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { retryWhileUnavailable } from '@parley/shared/async/retry-while-unavailable';
 import { uniqueCallId } from '@parley/shared/domain/runs/call-ids';
 import type { Message, StepRecord } from '@parley/shared/domain/runs/run';
 import { textOfStep } from '@parley/shared/domain/runs/steps';
 import type { FinishReason, TurnEvent } from '@parley/shared/domain/runs/turn-events';
-import { retryWhileUnavailable } from '@parley/shared/elicitations/retry-while-unavailable';
+import type { RunContext } from '../run/run-context.ts';
+import type { SampleReply } from '../run/sample-reply.ts';
 import { ModelError, type ModelStep, type StepReply } from '../run/step.ts';
+import type { Tool } from '../run/tool.ts';
 import { resultsOf } from '../tools/call-results.ts';
 import { announce, callTool, recordOf } from '../tools/call-tool.ts';
-import type { Tool } from '../tools/tool.ts';
 import { BEGINNING, type Checkpoint, type Round } from './checkpoint.ts';
 import { withoutImages } from './images.ts';
-import type { RunContext } from './run-context.ts';
-import type { SampleReply } from './sample-reply.ts';
 
 // How long the end of a run waits for calls that were aborted.
 const ABORTED_CALL_GRACE_MS = 5_000;

@@ -1,3 +1,4 @@
+import { startWorkClock } from '@parley/shared/async/work-clock';
 import type { NotifyRules } from '@parley/shared/domain/notify';
 import { leftOutText } from '@parley/shared/domain/runs/content';
 import type { Delivery, Message, RunRef, Support } from '@parley/shared/domain/runs/run';
@@ -6,16 +7,15 @@ import type { AgentEngine } from '@parley/shared/elicitations/engine';
 import type { Waits } from '@parley/shared/runs/detach';
 import { isInterrupted } from '@parley/shared/runs/interruption';
 import { RunFencedError, type RunWriter } from '@parley/shared/runs/write';
-import { createBudget } from './budget.ts';
+import { createBudget } from '../run/budget.ts';
+import type { IdleDetection } from '../run/idle.ts';
+import type { TurnObserver } from '../run/observer.ts';
+import type { ReachOfQuestion } from '../run/reach.ts';
+import { type Delegate, type RunContext, waitsOf } from '../run/run-context.ts';
 import { BEGINNING, type Checkpoint, inheritedPausesOf } from './checkpoint.ts';
-import type { IdleDetection } from './idle.ts';
-import type { TurnObserver } from './observer.ts';
 import { startPolling } from './poll-status.ts';
-import type { ReachOfQuestion } from './reach.ts';
-import { type Delegate, type RunContext, waitsOf } from './run-context.ts';
 import { failTurn, finishTurn, TurnTooLongError } from './run-end.ts';
 import { type RunAgent, runSteps, type Transcript } from './run-steps.ts';
-import { startWorkClock } from './work-clock.ts';
 
 export interface RunOptions extends RunAgent {
   readonly engine: AgentEngine;

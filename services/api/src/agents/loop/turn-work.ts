@@ -1,3 +1,4 @@
+import { retryWhileUnavailable } from '@parley/shared/async/retry-while-unavailable';
 import type {
   ConversationRef,
   Delivery,
@@ -7,22 +8,21 @@ import type {
   Support,
 } from '@parley/shared/domain/runs/run';
 import type { AgentEngine } from '@parley/shared/elicitations/engine';
-import { retryWhileUnavailable } from '@parley/shared/elicitations/retry-while-unavailable';
 import type { Conversations } from '@parley/shared/ports/runs/conversations';
 import type { Runs } from '@parley/shared/ports/runs/runs';
 import { NO_WAITS, type ReleaseKind, type Waits } from '@parley/shared/runs/detach';
 import { isInterrupted, RunDetachedError } from '@parley/shared/runs/interruption';
 import type { OwnedRun } from '@parley/shared/runs/owned-run';
-import { viewerOf } from '../mcp/calls/visibility.ts';
+import { viewerOf } from '../mcp/visibility.ts';
+import { createIdleDetection, type IdleDeps, idleAfterMs } from '../run/idle.ts';
+import type { TurnObserver } from '../run/observer.ts';
+import { createReach, type ReachDeps, withNotices } from '../run/reach.ts';
+import type { Delegate } from '../run/run-context.ts';
 import type { Agents } from './agents.ts';
 import { BEGINNING, type Checkpoint } from './checkpoint.ts';
 import { asModelReads, fromFirstUser } from './history.ts';
-import { createIdleDetection, type IdleDeps, idleAfterMs } from './idle.ts';
-import type { TurnObserver } from './observer.ts';
-import { createReach, type ReachDeps, withNotices } from './reach.ts';
 import { readCheckpoint } from './read-checkpoint.ts';
 import { runTurn } from './run.ts';
-import type { Delegate } from './run-context.ts';
 import { failTurn } from './run-end.ts';
 
 /** Makes a repeated request lead to the same turn. */

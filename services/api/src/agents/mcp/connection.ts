@@ -6,16 +6,16 @@ import {
   type Transport,
 } from '@modelcontextprotocol/client';
 import { APPS, PAGE_TYPE } from '@parley/shared/domain/runs/pages';
-import { createScrub } from './calls/scrub.ts';
 import { NoSession } from './errors.ts';
 import type { McpLimits } from './limits.ts';
 import type { AskableKinds } from './questions/client-ask.ts';
 import { type ConnectionQuestions, createConnectionQuestions } from './questions/connection-questions.ts';
 import { createResourceNotices, type ResourceNotices } from './resource-notices.ts';
+import { createScrub } from './scrub.ts';
 import type { McpCredential, McpRevision, McpServerConfig } from './server-config.ts';
 import { createSessionCheck, type SessionFate } from './session-check.ts';
-import { TASKS_EXTENSION } from './tasks/extension.ts';
 import { createTaskNotices, type TaskNotices } from './tasks/notices.ts';
+import { TASKS_EXTENSION } from './tasks-extension.ts';
 import type { ChildGuard } from './transports/child-guard.ts';
 import { createDoor } from './transports/door.ts';
 import { type Exchanges, raceAbort, startExchange } from './transports/exchange.ts';

@@ -1,5 +1,5 @@
 import { SdkError, SdkErrorCode, UnauthorizedError } from '@modelcontextprotocol/client';
-import type { McpUnauthorized, ServerRefusal } from './calls/results.ts';
+import type { McpUnauthorized, ServerRefusal } from './results.ts';
 import type { McpRevision } from './server-config.ts';
 
 /** The server refused the credential. Extends the SDK's error, because the SDK's probe treats any other as an outage. */

@@ -1,8 +1,8 @@
+import { retryWhileUnavailable } from '@parley/shared/async/retry-while-unavailable';
 import type { Presentation } from '@parley/shared/domain/credential';
 import { missingScopes, scopesOfList } from '@parley/shared/domain/oauth/scopes';
-import { retryWhileUnavailable } from '@parley/shared/elicitations/retry-while-unavailable';
 import type { McpServerRef, McpTools } from './calls/mcp-tools.ts';
-import type { McpFailure } from './calls/results.ts';
+import type { McpFailure } from './results.ts';
 
 /** The credentials that Parley obtains for the project itself, by the ids of servers. */
 export interface ProjectCredentials {

@@ -1,7 +1,7 @@
-import type { Dispatched } from './calls/results.ts';
 import type { McpConnection } from './connection.ts';
 import { SessionLost } from './errors.ts';
 import type { Pool } from './pool.ts';
+import type { Dispatched } from './results.ts';
 import type { ServerTarget } from './target.ts';
 import {
   type ExchangeBounds,

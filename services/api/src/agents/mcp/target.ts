@@ -1,4 +1,4 @@
-import { sha256 } from '@parley/shared/elicitations/records/digest';
+import { sha256 } from '@parley/shared/records/digest';
 import type { ConnectionTarget } from './pool.ts';
 import type { AskableKinds } from './questions/client-ask.ts';
 import type { McpCredential, McpRevision, McpServerConfig } from './server-config.ts';

@@ -12,8 +12,9 @@ import type { LoadedAgentsConfig } from '../config/load.ts';
 import { createDelegateTool } from '../delegation/delegate-tool.ts';
 import { recordedSkillTool, remoteTools } from '../delegation/remote-tools.ts';
 import type { McpTools } from '../mcp/calls/mcp-tools.ts';
-import type { McpFailure } from '../mcp/calls/results.ts';
+import type { McpFailure } from '../mcp/results.ts';
 import type { McpServerConfig } from '../mcp/server-config.ts';
+import type { NamedCall, Tool } from '../run/tool.ts';
 import { withApproval } from '../tools/approvals/gate.ts';
 import { policyOf } from '../tools/approvals/policy.ts';
 import type { Credentials } from '../tools/credentials.ts';
@@ -26,7 +27,6 @@ import type { SecretTaker } from '../tools/secret-question.ts';
 import { type Secrets, withSecretsRedeemed } from '../tools/secrets.ts';
 import { outcomeOf, recordedTaskTool, serverTools, type TaskServer } from '../tools/server-tools.ts';
 import { serverOf } from '../tools/servers.ts';
-import type { NamedCall, Tool } from '../tools/tool.ts';
 import type { ToolsOf } from '../tools/tools-of.ts';
 
 export interface ToolboxDeps extends SendDeps {

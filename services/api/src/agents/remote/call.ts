@@ -1,8 +1,8 @@
+import { failed, type NamedCall, type ToolOutcome } from '../run/tool.ts';
 import type { ServiceRefusal } from '../tools/account-question.ts';
 import type { Credentials } from '../tools/credentials.ts';
 import type { TurnPerson } from '../tools/passthrough/person.ts';
 import { createPersonalService, type PersonalService } from '../tools/personal-service.ts';
-import { failed, type NamedCall, type ToolOutcome } from '../tools/tool.ts';
 import type { CalledAgent, CalledFor } from './called-agent.ts';
 import { describeFault, describeUnfollowed, RemoteFault } from './faults.ts';
 import type { RemoteTaskResult, RemoteTaskRules } from './result.ts';

@@ -1,4 +1,4 @@
-import type { ToolCall } from '../tools/tool.ts';
+import type { ToolCall } from '../run/tool.ts';
 import { digestOf } from './message-ids.ts';
 
 /** Shows on the turn's stream what a task has produced so far. */

@@ -1,7 +1,7 @@
 import { isParleyError } from '@parley/shared/domain/errors';
 import { isAsked } from '@parley/shared/domain/reach';
-import type { AgentQuestion, AskOutcome } from '../tools/question.ts';
-import type { ToolCall } from '../tools/tool.ts';
+import type { AgentQuestion, AskOutcome } from '../run/question.ts';
+import type { ToolCall } from '../run/tool.ts';
 import type { CalledAgent } from './called-agent.ts';
 
 /** A question of an agent as it is put to the person. */

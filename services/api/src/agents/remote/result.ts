@@ -1,4 +1,4 @@
-import { failed, type ToolOutcome } from '../tools/tool.ts';
+import { failed, type ToolOutcome } from '../run/tool.ts';
 
 export interface RemoteTaskRules {
   readonly questionsMax: number;

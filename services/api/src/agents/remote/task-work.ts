@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startWorkClock, type WorkClock } from '../loop/work-clock.ts';
-import type { ToolCall } from '../tools/tool.ts';
+import { startWorkClock, type WorkClock } from '@parley/shared/async/work-clock';
+import type { ToolCall } from '../run/tool.ts';
 import type { CalledAgent } from './called-agent.ts';
 import type { RemoteTaskRules } from './result.ts';
 

@@ -1,7 +1,7 @@
 import type { Message, StepRecord } from '@parley/shared/domain/runs/run';
 import type { TurnEvent } from '@parley/shared/domain/runs/turn-events';
-import type { RunContext } from '../loop/run-context.ts';
-import type { Tool } from '../tools/tool.ts';
+import type { RunContext } from './run-context.ts';
+import type { Tool } from './tool.ts';
 
 /** One step of a run, as the function gets it that decides what to do in the step. */
 export interface StepRequest {

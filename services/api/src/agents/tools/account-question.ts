@@ -1,11 +1,11 @@
+import { retryWhileUnavailable } from '@parley/shared/async/retry-while-unavailable';
 import type { CredentialRef } from '@parley/shared/domain/credential';
 import { isParleyError } from '@parley/shared/domain/errors';
 import { isAsked } from '@parley/shared/domain/reach';
-import { sha256 } from '@parley/shared/elicitations/records/digest';
-import { retryWhileUnavailable } from '@parley/shared/elicitations/retry-while-unavailable';
+import { sha256 } from '@parley/shared/records/digest';
+import type { AgentQuestion } from '../run/question.ts';
+import type { NamedCall } from '../run/tool.ts';
 import type { Credentials } from './credentials.ts';
-import type { AgentQuestion } from './question.ts';
-import type { NamedCall } from './tool.ts';
 
 /** Who asks a person about an account. */
 export interface Asker {

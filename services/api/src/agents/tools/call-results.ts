@@ -1,7 +1,7 @@
 import type { Message } from '@parley/shared/domain/runs/run';
 import type { CallPage } from '@parley/shared/domain/runs/turn-events';
+import { failed, type ToolOutcome } from '../run/tool.ts';
 import type { StepCall } from './call-tool.ts';
-import { failed, type ToolOutcome } from './tool.ts';
 
 /** The results for the model: one message with the outcome of every call of the step. */
 export function resultsOf(calls: readonly StepCall[], outcomes: readonly ToolOutcome[]): Message {

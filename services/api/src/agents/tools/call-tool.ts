@@ -1,18 +1,25 @@
 import { isParleyError } from '@parley/shared/domain/errors';
 import type { CallRecord } from '@parley/shared/domain/runs/run';
-import { forwardedEvent } from '../delegation/call-names.ts';
-import { callSignal } from '../loop/call-signal.ts';
-import type { IdlePart } from '../loop/idle.ts';
-import { parseOneCallId } from '../loop/one-call.ts';
-import { type RunContext, resting } from '../loop/run-context.ts';
+import { forwardedEvent } from '../run/call-names.ts';
+import { callSignal } from '../run/call-signal.ts';
+import type { IdlePart } from '../run/idle.ts';
+import { parseOneCallId } from '../run/one-call.ts';
+import { type AgentQuestion, type AskOutcome, askPerson, type QuestionPlace } from '../run/question.ts';
+import { type RunContext, resting } from '../run/run-context.ts';
 import type { RequestedCall } from '../run/step.ts';
+import {
+  type CallEvent,
+  failed,
+  NO_SUCH_TOOL,
+  type Tool,
+  type ToolCall,
+  type ToolOutcome,
+} from '../run/tool.ts';
 import { callAsDecided } from './approvals/gate.ts';
 import { approvalPlaceOf, type CallRecording, innerPlace } from './approvals/place.ts';
 import { type ApprovalPlace, approveCall, decisionBefore } from './approvals/request.ts';
 import { withdrawInherited } from './inherited-questions.ts';
 import { sampleForServer } from './passthrough/samples.ts';
-import { type AgentQuestion, type AskOutcome, askPerson, type QuestionPlace } from './question.ts';
-import { type CallEvent, failed, NO_SUCH_TOOL, type Tool, type ToolCall, type ToolOutcome } from './tool.ts';
 
 /** A call of a step. `before` is its record, when another pod has begun it. */
 export type StepCall = RequestedCall & {

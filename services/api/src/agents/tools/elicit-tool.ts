@@ -1,11 +1,11 @@
 import { isParleyError } from '@parley/shared/domain/errors';
 import { isAsked } from '@parley/shared/domain/reach';
 import type { z } from 'zod';
+import type { AgentQuestion } from '../run/question.ts';
+import { failed, type Tool, type ToolCall, type ToolOutcome } from '../run/tool.ts';
 import { describeRefusal, ELICIT_INPUT_SCHEMA, ElicitInput } from './elicit-input.ts';
 import { askListedFields, choicesOf, KEPT, UNSUPPORTED } from './listed-fields.ts';
-import type { AgentQuestion } from './question.ts';
 import { askForSecret, type SecretTaker } from './secret-question.ts';
-import { failed, type Tool, type ToolCall, type ToolOutcome } from './tool.ts';
 
 const FIELD = 'answer';
 

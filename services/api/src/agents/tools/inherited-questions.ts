@@ -1,8 +1,8 @@
-import { retryWhileUnavailable } from '@parley/shared/elicitations/retry-while-unavailable';
+import { retryWhileUnavailable } from '@parley/shared/async/retry-while-unavailable';
 import { withdraw } from '@parley/shared/runs/open-questions';
-import type { RunContext } from '../loop/run-context.ts';
+import type { RunContext } from '../run/run-context.ts';
+import { isSamplingOf } from '../run/sample-request.ts';
 import { isWithinCall } from './approvals/place.ts';
-import { isSamplingOf } from './passthrough/sample-request.ts';
 
 /**
  * Withdraws the questions that a call asked on its previous pod and did not ask again on this one, and records that

@@ -1,15 +1,15 @@
 import { isParleyError } from '@parley/shared/domain/errors';
 import { LISTED_KINDS } from '@parley/shared/domain/forms/listed-kinds';
 import { isAsked } from '@parley/shared/domain/reach';
+import type { AgentQuestion } from '../run/question.ts';
+import { failed, type ToolCall, type ToolOutcome } from '../run/tool.ts';
 import { describeRefusal, type FieldInput, type OptionInput } from './elicit-input.ts';
-import type { AgentQuestion } from './question.ts';
 import {
   refusalOfSecret,
   type SecretQuestion,
   type SecretQuestionOptions,
   takeSecret,
 } from './secret-question.ts';
-import { failed, type ToolCall, type ToolOutcome } from './tool.ts';
 
 /** The error for a client that cannot show questions. */
 export const UNSUPPORTED =

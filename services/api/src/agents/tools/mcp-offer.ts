@@ -1,13 +1,13 @@
-import type { Caller } from '@parley/shared/elicitations/caller';
+import type { Caller } from '@parley/shared/domain/caller';
 import { admits } from '../config/access.ts';
 import type { AgentsConfig } from '../config/file.ts';
 import type { TASK_MODES } from '../config/offers/mcp-offer.ts';
-import type { ServerTool } from '../loop/one-call.ts';
 import { scopedAddress, withPages } from '../mcp/calls/addresses.ts';
-import type { McpTool, McpToolHints, TaskSupport } from '../mcp/calls/results.ts';
 import { modelToolName } from '../mcp/calls/tool-name.ts';
-import { isVisible } from '../mcp/calls/visibility.ts';
+import type { McpTool, McpToolHints, TaskSupport } from '../mcp/results.ts';
 import { type ParamHeader, paramHeadersOf } from '../mcp/transports/param-headers.ts';
+import { isVisible } from '../mcp/visibility.ts';
+import type { ServerTool } from '../run/one-call.ts';
 import { createMcpContent, type ServerContent } from './mcp-content.ts';
 import type { NamedTools } from './named-tools.ts';
 import { type AgentPages, createAgentPages } from './passthrough/agent-pages.ts';

@@ -1,14 +1,15 @@
 import type { Owner } from '@parley/shared/domain/ids';
 import { isRecord } from '@parley/shared/domain/plain-record';
 import type { LoadedAgentsConfig } from '../config/load.ts';
-import { type OneCall, oneCallTool, type ServerRead, type ServerTool } from '../loop/one-call.ts';
 import { createScoping } from '../mcp/calls/addresses.ts';
 import type { McpServerRef, McpTools } from '../mcp/calls/mcp-tools.ts';
-import type { McpFailure, McpTool, McpToolList } from '../mcp/calls/results.ts';
 import { modelToolName } from '../mcp/calls/tool-name.ts';
-import { FOR_ALL, isVisible } from '../mcp/calls/visibility.ts';
+import type { McpFailure, McpTool, McpToolList } from '../mcp/results.ts';
 import type { McpServerConfig } from '../mcp/server-config.ts';
 import type { AskedPerson } from '../mcp/target.ts';
+import { FOR_ALL, isVisible } from '../mcp/visibility.ts';
+import { type OneCall, oneCallTool, type ServerRead, type ServerTool } from '../run/one-call.ts';
+import { failed, NO_SUCH_TOOL, type Tool, type ToolCall, type ToolOutcome } from '../run/tool.ts';
 import { withApproval } from './approvals/gate.ts';
 import { policyOf } from './approvals/policy.ts';
 import type { Credentials } from './credentials.ts';
@@ -33,7 +34,6 @@ import { createPersonalService, type PersonalService } from './personal-service.
 import { CONNECT, connectTool, notConnected } from './personal-tools.ts';
 import { toolOf, wholeOutcomeOf } from './server-tools.ts';
 import { serverOf } from './servers.ts';
-import { failed, NO_SUCH_TOOL, type Tool, type ToolCall, type ToolOutcome } from './tool.ts';
 
 /** Who calls a tool, as questions name it. */
 const CALLER = 'Your MCP client';

@@ -1,10 +1,11 @@
+import { retryWhileUnavailable } from '@parley/shared/async/retry-while-unavailable';
 import type { Presentation } from '@parley/shared/domain/credential';
 import { missingScopes, scopesOfList } from '@parley/shared/domain/oauth/scopes';
-import { sha256 } from '@parley/shared/elicitations/records/digest';
-import { retryWhileUnavailable } from '@parley/shared/elicitations/retry-while-unavailable';
+import { sha256 } from '@parley/shared/records/digest';
 import type { McpServerRef } from '../mcp/calls/mcp-tools.ts';
-import type { McpUnauthorized } from '../mcp/calls/results.ts';
+import type { McpUnauthorized } from '../mcp/results.ts';
 import type { McpCredential } from '../mcp/server-config.ts';
+import type { NamedCall } from '../run/tool.ts';
 import {
   type Asker,
   askAboutAccount,
@@ -14,7 +15,6 @@ import {
   scopeQuestion,
 } from './account-question.ts';
 import type { Credentials } from './credentials.ts';
-import type { NamedCall } from './tool.ts';
 
 interface PersonalServiceOptions<Service> extends Asker {
   /** The service, to be called with this credential. */

@@ -1,11 +1,11 @@
-import type { McpFailure, McpTool } from '../mcp/calls/results.ts';
 import { modelToolName } from '../mcp/calls/tool-name.ts';
+import type { McpFailure, McpTool } from '../mcp/results.ts';
+import type { Tool, ToolOutcome } from '../run/tool.ts';
 import type { ServiceRefusal } from './account-question.ts';
 import { sendCall } from './passthrough/send-call.ts';
 import type { SendRules } from './passthrough/send-rules.ts';
 import type { PersonalService } from './personal-service.ts';
 import { allowed, outcomeOf, rulesFor, toolOf, withPage } from './server-tools.ts';
-import type { Tool, ToolOutcome } from './tool.ts';
 
 interface PersonalToolsOptions extends SendRules {
   /** Id of the server. */

@@ -1,9 +1,9 @@
 import { SECRET_TOOL_ID } from '@parley/shared/domain/credential';
 import type { TerminalStatus } from '@parley/shared/domain/elicitations/status';
 import { isAsked } from '@parley/shared/domain/reach';
-import type { AgentQuestion } from './question.ts';
+import type { AgentQuestion } from '../run/question.ts';
+import { failed, type ToolCall, type ToolOutcome } from '../run/tool.ts';
 import { referenceTo } from './secrets.ts';
-import { failed, type ToolCall, type ToolOutcome } from './tool.ts';
 
 /** A tool that can use a secret. */
 export interface SecretTaker {

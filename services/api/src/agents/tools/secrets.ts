@@ -1,7 +1,7 @@
+import { retryWhileUnavailable } from '@parley/shared/async/retry-while-unavailable';
 import type { Owner } from '@parley/shared/domain/ids';
-import { retryWhileUnavailable } from '@parley/shared/elicitations/retry-while-unavailable';
-import { createScrubFor } from '../mcp/calls/scrub.ts';
-import type { Tool, ToolOutcome } from './tool.ts';
+import { createScrubFor } from '../mcp/scrub.ts';
+import type { Tool, ToolOutcome } from '../run/tool.ts';
 
 /** Secrets that people entered for one use by one tool. Both methods throw `unavailable` while the store is unavailable. */
 export interface Secrets {

@@ -1,10 +1,17 @@
-import { textOf } from '../mcp/calls/content.ts';
 import type { McpServerRef } from '../mcp/calls/mcp-tools.ts';
-import type { McpCallResult, McpFailure, McpTool } from '../mcp/calls/results.ts';
-import { isVisible, pageOf } from '../mcp/calls/visibility.ts';
+import { textOf } from '../mcp/content.ts';
+import type { McpCallResult, McpFailure, McpTool } from '../mcp/results.ts';
+import { isVisible, pageOf } from '../mcp/visibility.ts';
+import {
+  failed,
+  type NamedCall,
+  NO_SUCH_TOOL,
+  type Tool,
+  type ToolCall,
+  type ToolOutcome,
+} from '../run/tool.ts';
 import { sendCall, taskOf } from './passthrough/send-call.ts';
 import type { SendRules } from './passthrough/send-rules.ts';
-import { failed, type NamedCall, NO_SUCH_TOOL, type Tool, type ToolCall, type ToolOutcome } from './tool.ts';
 
 interface ServerToolsOptions extends SendRules {
   readonly server: McpServerRef;

@@ -1,8 +1,8 @@
 import type { HttpMcpServer, McpServer as McpServerEntry } from '../config/file.ts';
 import type { LoadedAgentsConfig } from '../config/load.ts';
-import type { McpTool } from '../mcp/calls/results.ts';
 import { createToolOffer } from '../mcp/calls/tool-offer.ts';
 import { DEFAULT_MCP_LIMITS } from '../mcp/limits.ts';
+import type { McpTool } from '../mcp/results.ts';
 import type { McpServerConfig } from '../mcp/server-config.ts';
 
 /** A server of the configuration, with its secrets. Never log one. */

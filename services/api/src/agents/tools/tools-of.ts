@@ -1,6 +1,6 @@
 import type { Agent } from '../config/file.ts';
+import type { Tool } from '../run/tool.ts';
 import type { TurnPerson } from './passthrough/person.ts';
-import type { Tool } from './tool.ts';
 
 /**
  * The current tools of an agent for one person. A server that cannot be reached offers none. `called` names tools that

@@ -1,4 +1,4 @@
-import { once } from '@parley/shared/elicitations/once';
+import { once } from '@parley/shared/async/once';
 import { ANYBODY, json, type Route, route, type Surface } from '../route.ts';
 import { docsPageOf } from './docs-page.ts';
 import { openApiOf } from './openapi.ts';

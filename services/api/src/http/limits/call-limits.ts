@@ -1,8 +1,8 @@
+import type { Caller } from '@parley/shared/domain/caller';
 import { ParleyError } from '@parley/shared/domain/errors';
 import { bucketOfElicitationId, type Owner } from '@parley/shared/domain/ids';
-import type { Caller } from '@parley/shared/elicitations/caller';
+import type { LimitName } from '@parley/shared/observe/metrics/metric-labels';
 import type { Rate } from '@parley/shared/ports/limits';
-import type { LimitName } from '@parley/shared/runtime/metrics/metric-labels';
 import type { RouteCall } from '../route.ts';
 import {
   createStreamPlaces,

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Caller, keyIdOf } from '@parley/shared/elicitations/caller';
+import { type Caller, keyIdOf } from '@parley/shared/domain/caller';
 
 /**
  * Holds back the refusals of a caller who is refused again and again. A program that repeats refused calls without a pause

@@ -1,5 +1,5 @@
 import { createPublicKey, sign } from 'node:crypto';
-import { sha256 } from '@parley/shared/elicitations/records/digest';
+import { sha256 } from '@parley/shared/records/digest';
 import type { CardSigner } from './deps.ts';
 
 export const KEYS_PATH = '/.well-known/a2a-keys.json';

@@ -1,7 +1,7 @@
 import type { AgentCard } from '@a2a-js/sdk';
+import { once } from '@parley/shared/async/once';
 import { canonicalJson } from '@parley/shared/domain/json/canonical-json';
-import { once } from '@parley/shared/elicitations/once';
-import { sha256 } from '@parley/shared/elicitations/records/digest';
+import { sha256 } from '@parley/shared/records/digest';
 import type { RequestHead } from '../../http/route.ts';
 import { cardOf, originOf } from './card.ts';
 import { signatureOf } from './card-signature.ts';

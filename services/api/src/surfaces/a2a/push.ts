@@ -1,7 +1,7 @@
 import type { TaskPushNotificationConfig } from '@a2a-js/sdk';
+import { notFound } from '@parley/shared/domain/caller';
 import { ParleyError } from '@parley/shared/domain/errors';
 import type { Run } from '@parley/shared/domain/runs/run';
-import { notFound } from '@parley/shared/elicitations/caller';
 
 /** Where the updates of a task are pushed; credentials included. */
 interface PushTargetShape {

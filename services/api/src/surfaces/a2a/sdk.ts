@@ -1,4 +1,4 @@
-import { once } from '@parley/shared/elicitations/once';
+import { once } from '@parley/shared/async/once';
 
 /** The A2A SDK, loaded at the first call: a pod that nobody calls through A2A never loads it. */
 async function load() {

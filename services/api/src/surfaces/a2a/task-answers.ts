@@ -1,9 +1,9 @@
 import { contextOf } from '@parley/shared/domain/a2a/context';
 import { plainTextField, questionDataOf } from '@parley/shared/domain/a2a/extension';
+import { type Caller, notFound } from '@parley/shared/domain/caller';
 import { ParleyError } from '@parley/shared/domain/errors';
 import type { Run } from '@parley/shared/domain/runs/run';
-import { type Caller, notFound } from '@parley/shared/elicitations/caller';
-import { sha256 } from '@parley/shared/elicitations/records/digest';
+import { sha256 } from '@parley/shared/records/digest';
 import type { ActingCaller } from '../../turns/principal.ts';
 import type { A2aDeps, OfferedAgent } from './deps.ts';
 import type { ReadMessage } from './message.ts';

@@ -1,3 +1,6 @@
+import { releaseOnAbort } from '@parley/shared/async/release-on-abort';
+import { TICK, withTicks } from '@parley/shared/async/ticks';
+import { withTimeLimit } from '@parley/shared/async/time-limit';
 import { createTaskFold, type TaskFold, type TaskItem } from '@parley/shared/domain/a2a/task';
 import { taskHeadOf } from '@parley/shared/domain/a2a/task-head';
 import { isInterruptedState, isTerminalState, type WireUpdate } from '@parley/shared/domain/a2a/wire';
@@ -5,9 +8,6 @@ import { type FeedPosition, formatFeedPosition, parseFeedPosition } from '@parle
 import type { Owner } from '@parley/shared/domain/ids';
 import type { Run } from '@parley/shared/domain/runs/run';
 import { turnEventOf, waitsForPerson } from '@parley/shared/domain/runs/turn-events';
-import { releaseOnAbort } from '@parley/shared/elicitations/release-on-abort';
-import { TICK, withTicks } from '@parley/shared/elicitations/ticks';
-import { withTimeLimit } from '@parley/shared/elicitations/time-limit';
 import type { LiveItem, WatchItem } from '@parley/shared/elicitations/watch';
 import { inStreamPlace } from '../../http/limits/stream-places.ts';
 import { podDraining } from '../../turns/start.ts';

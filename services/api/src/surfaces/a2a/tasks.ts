@@ -7,11 +7,11 @@ import {
 } from '@parley/shared/domain/a2a/context';
 import { TOO_MANY_HOPS } from '@parley/shared/domain/a2a/hops';
 import { isTerminalState } from '@parley/shared/domain/a2a/wire';
+import { notFound } from '@parley/shared/domain/caller';
 import { isParleyError, ParleyError } from '@parley/shared/domain/errors';
 import { isReferenceId } from '@parley/shared/domain/ids';
 import type { Message, Run, Support } from '@parley/shared/domain/runs/run';
-import { notFound } from '@parley/shared/elicitations/caller';
-import { sha256 } from '@parley/shared/elicitations/records/digest';
+import { sha256 } from '@parley/shared/records/digest';
 import { type ChatMessage, textOf } from '../../turns/messages.ts';
 import type { ActingCaller } from '../../turns/principal.ts';
 import type { A2aDeps, OfferedAgent } from './deps.ts';

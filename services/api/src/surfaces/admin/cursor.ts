@@ -1,6 +1,6 @@
 import { ParleyError } from '@parley/shared/domain/errors';
-import { sha256 } from '@parley/shared/elicitations/records/digest';
 import type { ListPlace } from '@parley/shared/ports/tenant-lists';
+import { sha256 } from '@parley/shared/records/digest';
 import { z } from 'zod';
 
 const encodedFor = (digest: string) =>

@@ -1,9 +1,9 @@
+import { type Caller, keyIdOf, notFound } from '@parley/shared/domain/caller';
 import { UserId } from '@parley/shared/domain/elicitations/ask-input';
 import { ParleyError } from '@parley/shared/domain/errors';
 import { bucketOf, formatStreamPath, isReferenceId, type StreamRef } from '@parley/shared/domain/ids';
 import { DETACHED, type RunHead } from '@parley/shared/domain/runs/run';
 import { why } from '@parley/shared/domain/why/why';
-import { type Caller, keyIdOf, notFound } from '@parley/shared/elicitations/caller';
 import { resumeRun } from '@parley/shared/runs/resume';
 import { stopTurn } from '@parley/shared/runs/stop';
 import { z } from 'zod';

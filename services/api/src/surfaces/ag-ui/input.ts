@@ -5,7 +5,7 @@ import { ParleyError } from '@parley/shared/domain/errors';
 import { isReferenceId } from '@parley/shared/domain/ids';
 import { isRecord } from '@parley/shared/domain/plain-record';
 import type { ConversationRef } from '@parley/shared/domain/runs/run';
-import { sha256 } from '@parley/shared/elicitations/records/digest';
+import { sha256 } from '@parley/shared/records/digest';
 import { z } from 'zod';
 import { ChatMessage } from '../../turns/messages.ts';
 import type { ActingCaller } from '../../turns/principal.ts';

@@ -1,10 +1,10 @@
 import { readApprovalEvent } from '@parley/shared/domain/approvals/events';
+import { type Caller, notFound } from '@parley/shared/domain/caller';
 import { isParleyError, ParleyError } from '@parley/shared/domain/errors';
 import { type FeedPosition, isElicitationEvent } from '@parley/shared/domain/events';
 import { isApprovalId, messageIdOf, type StreamRef } from '@parley/shared/domain/ids';
 import type { ConversationRef } from '@parley/shared/domain/runs/run';
 import { turnEventOf, waitsForPerson } from '@parley/shared/domain/runs/turn-events';
-import { type Caller, notFound } from '@parley/shared/elicitations/caller';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { admitAnswer, type CallLimits } from '../../http/limits/call-limits.ts';
 import type { RouteCall } from '../../http/route.ts';

@@ -1,7 +1,7 @@
+import { notFound } from '@parley/shared/domain/caller';
 import { readableLine } from '@parley/shared/domain/readable';
 import type { ConversationRef } from '@parley/shared/domain/runs/run';
 import { lengthOf } from '@parley/shared/domain/text';
-import { notFound } from '@parley/shared/elicitations/caller';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { z } from 'zod';
 import { userOf } from '../../http/reply.ts';

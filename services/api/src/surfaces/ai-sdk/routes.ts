@@ -1,3 +1,4 @@
+import { notFound } from '@parley/shared/domain/caller';
 import { asClientShows } from '@parley/shared/domain/elicitations/client-view';
 import { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
 import { ChatResponseInput } from '@parley/shared/domain/elicitations/response-input';
@@ -5,7 +6,6 @@ import { toWire } from '@parley/shared/domain/elicitations/row';
 import { ParleyError, QUOTA_CODES } from '@parley/shared/domain/errors';
 import { parseReaderPosition } from '@parley/shared/domain/events';
 import type { StreamRef } from '@parley/shared/domain/ids';
-import { notFound } from '@parley/shared/elicitations/caller';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { z } from 'zod';
 import { admitAnswer, type CallLimits } from '../../http/limits/call-limits.ts';

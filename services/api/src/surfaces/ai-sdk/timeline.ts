@@ -1,4 +1,4 @@
-import { notFound } from '@parley/shared/elicitations/caller';
+import { notFound } from '@parley/shared/domain/caller';
 import { userOf } from '../../http/reply.ts';
 import { bearer, json, type Route, route } from '../../http/route.ts';
 import { conversationOf } from '../../turns/principal.ts';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { ParleyError } from '@parley/shared/domain/errors';
 import { keyedStreamRequestId, type Owner } from '@parley/shared/domain/ids';
 import type { Run, RunRef, Support } from '@parley/shared/domain/runs/run';
-import { sha256 } from '@parley/shared/elicitations/records/digest';
+import { sha256 } from '@parley/shared/records/digest';
 import type { RequestedRead } from './content.ts';
 import type { RequestId } from './json-rpc.ts';
 import { CALL_KINDS, type CallKind } from './outcome.ts';

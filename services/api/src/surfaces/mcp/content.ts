@@ -4,10 +4,10 @@ import {
   type Server,
   type ServerContext,
 } from '@modelcontextprotocol/server';
-import type { Caller } from '@parley/shared/elicitations/caller';
+import type { Caller } from '@parley/shared/domain/caller';
 import { principalOf } from '../../turns/principal.ts';
 import type { Turns } from '../../turns/turns.ts';
-import { CARD_URI, cardContents } from './apps/card.ts';
+import { CARD_URI, cardContents } from './card.ts';
 import type { CallCard } from './deps.ts';
 import { RPC } from './json-rpc.ts';
 import { pageOf } from './page.ts';

@@ -1,6 +1,6 @@
 import type { Turns } from '../../turns/turns.ts';
-import { metaWithCard } from './apps/card.ts';
 import { CARD_TOOLS, isCardTool } from './apps/tools.ts';
+import { metaWithCard } from './card.ts';
 import { pageOf } from './page.ts';
 
 type ListedTool = Awaited<ReturnType<Turns['listOffered']>>[number];

@@ -7,7 +7,7 @@ import {
   type WholeResult,
 } from '../../turns/call-result.ts';
 import type { FollowedEvent } from '../../turns/follow.ts';
-import { CALL_META_KEY } from './apps/card.ts';
+import { CALL_META_KEY } from './card.ts';
 import { errorMessage, type RequestId, RPC, resultMessage } from './json-rpc.ts';
 
 /** What a call leads to: a turn of an agent, or one call of a tool or one read of a server. */

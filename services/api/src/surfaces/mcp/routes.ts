@@ -12,16 +12,16 @@ import {
   route,
   type Surface,
 } from '../../http/route.ts';
-import { asEvent, noEvents, notAcceptable, takenBy } from './accept.ts';
 import { createCalls } from './calls.ts';
 import type { McpDeps } from './deps.ts';
 import { CALL_EXAMPLE, METADATA_EXAMPLE, STREAM_EXAMPLE } from './examples.ts';
+import { asEvent, noEvents, notAcceptable, takenBy } from './http/accept.ts';
+import { challengeOf, MCP_PATH, type McpResource, METADATA_PATH, metadataReply } from './http/metadata.ts';
+import { isOriginAllowed } from './http/origin.ts';
 import { errorReply, isRequest, RPC, rpcErrorOf } from './json-rpc.ts';
 import { createMisfits } from './legacy/misfits.ts';
 import { createLegacyServing, SESSION_HEADER } from './legacy/serve.ts';
-import { challengeOf, MCP_PATH, type McpResource, METADATA_PATH, metadataReply } from './metadata.ts';
 import { createModernServing } from './modern/serve.ts';
-import { isOriginAllowed } from './origin.ts';
 
 export interface McpRouteDeps extends McpDeps {
   /** Verifies tokens for this resource. */

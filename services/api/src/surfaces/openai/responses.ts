@@ -1,10 +1,10 @@
+import type { Caller } from '@parley/shared/domain/caller';
+import { notFound } from '@parley/shared/domain/caller';
 import { QUOTA_CODES } from '@parley/shared/domain/errors';
 import { keyedStreamRequestId } from '@parley/shared/domain/ids';
 import { contentParts, leftOutText } from '@parley/shared/domain/runs/content';
 import type { Run } from '@parley/shared/domain/runs/run';
 import { FINISH_REASONS, type FinishReason } from '@parley/shared/domain/runs/turn-events';
-import type { Caller } from '@parley/shared/elicitations/caller';
-import { notFound } from '@parley/shared/elicitations/caller';
 import { z } from 'zod';
 import { bearer, json, jsonBody, type Reply, type Route, type RouteCall, route } from '../../http/route.ts';
 import { TURN_KEY_DOCS, turnHeaders } from '../../http/turn-headers.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import type { Caller } from '@parley/shared/domain/caller';
 import { ParleyError } from '@parley/shared/domain/errors';
-import type { Caller } from '@parley/shared/elicitations/caller';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import type { CallLimits } from '../../http/limits/call-limits.ts';
 import { inStreamPlace } from '../../http/limits/stream-places.ts';

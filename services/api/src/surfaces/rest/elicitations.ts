@@ -1,3 +1,4 @@
+import { keyIdOf, keyNameOf } from '@parley/shared/domain/caller';
 import { AskInput, TIMEOUT_SECONDS_MAX, UserId } from '@parley/shared/domain/elicitations/ask-input';
 import { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
 import { ResponseInput, WithdrawInput } from '@parley/shared/domain/elicitations/response-input';
@@ -5,7 +6,6 @@ import { toWire } from '@parley/shared/domain/elicitations/row';
 import { STATUSES } from '@parley/shared/domain/elicitations/status';
 import { ParleyError } from '@parley/shared/domain/errors';
 import { parseIdempotencyKey } from '@parley/shared/domain/idempotency-key';
-import { keyIdOf, keyNameOf } from '@parley/shared/elicitations/caller';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { z } from 'zod';
 import { SAMPLE_ANSWERED, SAMPLE_ELICITATION } from '../../http/docs/samples.ts';

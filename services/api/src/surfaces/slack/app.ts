@@ -1,4 +1,4 @@
-import { once } from '@parley/shared/elicitations/once';
+import { once } from '@parley/shared/async/once';
 import type { App, ReceiverEvent } from '@slack/bolt';
 import { CALL_MS } from './delivery/deps.ts';
 import { listenToDecisions } from './listeners/approvals.ts';

@@ -1,10 +1,10 @@
 import { readApprovalEvent } from '@parley/shared/domain/approvals/events';
 import type { ApprovalInput } from '@parley/shared/domain/approvals/response-input';
+import { type Caller, notFound } from '@parley/shared/domain/caller';
 import { isParleyError, ParleyError } from '@parley/shared/domain/errors';
 import type { FeedPosition } from '@parley/shared/domain/events';
 import type { StreamRef } from '@parley/shared/domain/ids';
 import { turnEventOf } from '@parley/shared/domain/runs/turn-events';
-import { type Caller, notFound } from '@parley/shared/elicitations/caller';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { createApprovalWait } from './wait.ts';
 

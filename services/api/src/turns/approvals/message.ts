@@ -1,3 +1,4 @@
+import { withTimeLimit } from '@parley/shared/async/time-limit';
 import { BY_MESSAGE } from '@parley/shared/domain/approvals/outcome';
 import type { ApprovalInput } from '@parley/shared/domain/approvals/response-input';
 import { isApprovalEnded } from '@parley/shared/domain/approvals/status';
@@ -7,7 +8,6 @@ import type { StreamRef } from '@parley/shared/domain/ids';
 import { endsTurn } from '@parley/shared/domain/runs/turn-events';
 import { faultOfProse } from '@parley/shared/domain/text';
 import type { Engine } from '@parley/shared/elicitations/engine';
-import { withTimeLimit } from '@parley/shared/elicitations/time-limit';
 import { followTurn } from '../follow.ts';
 import { type ChatMessage, textOf } from '../messages.ts';
 import { conversationOf } from '../principal.ts';

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import { withTimeLimit } from '@parley/shared/async/time-limit';
+import { type Caller, notFound } from '@parley/shared/domain/caller';
 import { ParleyError } from '@parley/shared/domain/errors';
 import type { StreamRef } from '@parley/shared/domain/ids';
 import type { Support } from '@parley/shared/domain/runs/run';
 import { type CallPage, turnEventOf } from '@parley/shared/domain/runs/turn-events';
-import { type Caller, notFound } from '@parley/shared/elicitations/caller';
 import type { Engine } from '@parley/shared/elicitations/engine';
-import { withTimeLimit } from '@parley/shared/elicitations/time-limit';
-import { parseOneCallId } from '../../agents/loop/one-call.ts';
+import { parseOneCallId } from '../../agents/run/one-call.ts';
 import type { ServerPage } from '../../agents/tools/passthrough/agent-pages.ts';
 import { type ShownApproval, shownApproval } from '../approvals/shown.ts';
 import { type CallOutcome, createCallResult } from '../call-result.ts';

@@ -1,8 +1,8 @@
 import type { Surface } from '../../http/route.ts';
-import { answerLinkRoutes } from '../../surfaces/connect/answer/link-routes.ts';
-import { createAnswerLinks } from '../../surfaces/connect/answer/links.ts';
-import { answerPageRoutes } from '../../surfaces/connect/answer/page-routes.ts';
-import type { ConnectDeps } from '../../surfaces/connect/routes.ts';
+import { answerLinkRoutes } from '../../pages/answer/link-routes.ts';
+import { createAnswerLinks } from '../../pages/answer/links.ts';
+import { answerPageRoutes } from '../../pages/answer/page-routes.ts';
+import type { ConnectDeps } from '../../pages/routes.ts';
 import type { PodParts } from '../pod-parts.ts';
 import { brandOf } from './brand.ts';
 import { createConnectLog } from './log.ts';

@@ -1,5 +1,5 @@
-import type { Env } from '@parley/shared/runtime/env';
-import type { Brand } from '../../surfaces/connect/pages/layout.ts';
+import type { Env } from '@parley/shared/config/env';
+import type { Brand } from '../../pages/kit/layout.ts';
 
 /** What hosted pages of this deployment show at their top. */
 export function brandOf({ PARLEY_TITLE: title, PARLEY_LOGO_URL: logoUrl }: Env): Brand {

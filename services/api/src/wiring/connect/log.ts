@@ -1,6 +1,6 @@
-import type { Log } from '@parley/shared/runtime/log';
-import type { Metrics } from '@parley/shared/runtime/metrics';
-import type { ConnectEvent } from '../../surfaces/connect/events.ts';
+import type { Log } from '@parley/shared/observe/log';
+import type { Metrics } from '@parley/shared/observe/metrics';
+import type { ConnectEvent } from '../../accounts/events.ts';
 import { createLineLimit } from '../line-limit.ts';
 
 interface ConnectLogDeps {

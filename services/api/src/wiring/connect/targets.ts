@@ -1,5 +1,14 @@
 import { SECRET_TOOL_ID } from '@parley/shared/domain/credential';
-import { createGuardedFetch } from '@parley/shared/runtime/guarded-fetch';
+import { createGuardedFetch } from '@parley/shared/net/guarded-fetch';
+import type { Connector } from '../../accounts/connector.ts';
+import { createApiKeyConnector } from '../../accounts/connectors/api-key.ts';
+import { createMcpOAuthConnector } from '../../accounts/connectors/mcp-oauth/mcp-oauth.ts';
+import { createNangoConnector } from '../../accounts/connectors/nango.ts';
+import { createOAuth2Connector } from '../../accounts/connectors/oauth2.ts';
+import { createSecretConnector, SECRET_CONNECTOR_ID } from '../../accounts/connectors/secret.ts';
+import type { GrantFor } from '../../accounts/managed/sign-ins.ts';
+import { clientMetadataPath } from '../../accounts/own-pages.ts';
+import type { ConnectTargets, CredentialTarget } from '../../accounts/targets.ts';
 import { isOfProject } from '../../agents/config/connectors.ts';
 import type {
   ApiKeyConnector,
@@ -10,15 +19,6 @@ import type {
   ProjectConnectorEntry,
 } from '../../agents/config/file.ts';
 import type { LoadedAgentsConfig } from '../../agents/config/load.ts';
-import { createApiKeyConnector } from '../../surfaces/connect/connectors/api-key.ts';
-import type { Connector } from '../../surfaces/connect/connectors/connector.ts';
-import { createMcpOAuthConnector } from '../../surfaces/connect/connectors/mcp-oauth/mcp-oauth.ts';
-import { createNangoConnector } from '../../surfaces/connect/connectors/nango.ts';
-import { createOAuth2Connector } from '../../surfaces/connect/connectors/oauth2.ts';
-import { createSecretConnector, SECRET_CONNECTOR_ID } from '../../surfaces/connect/connectors/secret.ts';
-import type { GrantFor } from '../../surfaces/connect/managed/sign-ins.ts';
-import { clientMetadataPath } from '../../surfaces/connect/own-pages.ts';
-import type { ConnectTargets, CredentialTarget } from '../../surfaces/connect/targets.ts';
 
 interface ConnectorSettings {
   /** Origin of the hosted pages, to which providers redirect people. */

@@ -1,21 +1,21 @@
 import { readFile } from 'node:fs/promises';
+import type { Env } from '@parley/shared/config/env';
 import { PROJECT } from '@parley/shared/domain/credential';
-import { sha256 } from '@parley/shared/elicitations/records/digest';
+import { createGuardedFetch } from '@parley/shared/net/guarded-fetch';
+import type { Log } from '@parley/shared/observe/log';
 import type { Backend } from '@parley/shared/ports/backend';
-import type { Env } from '@parley/shared/runtime/env';
-import { createGuardedFetch } from '@parley/shared/runtime/guarded-fetch';
-import type { Log } from '@parley/shared/runtime/log';
+import { sha256 } from '@parley/shared/records/digest';
+import type { ProjectConnector } from '../../accounts/connector.ts';
+import {
+  type ClientProof,
+  createClientCredentials,
+} from '../../accounts/connectors/client-credentials/client-credentials.ts';
+import { createCredentials } from '../../accounts/credentials.ts';
 import { isOfProject } from '../../agents/config/connectors.ts';
 import type { ProjectConnectorEntry } from '../../agents/config/file.ts';
 import type { LoadedAgentsConfig } from '../../agents/config/load.ts';
 import { readSigningKey } from '../../agents/config/signing-key.ts';
 import type { ProjectCredentials } from '../../agents/mcp/project-access.ts';
-import {
-  type ClientProof,
-  createClientCredentials,
-} from '../../surfaces/connect/connectors/client-credentials/client-credentials.ts';
-import type { ProjectConnector } from '../../surfaces/connect/connectors/connector.ts';
-import { createCredentials } from '../../surfaces/connect/credentials.ts';
 import { METADATA_BOUNDS } from '../connect/targets.ts';
 import { deleteUnusedTokens } from './project-records.ts';
 import { isDevelopment, type VaultParts } from './vault.ts';

@@ -1,6 +1,6 @@
-import { type Env, EnvError } from '@parley/shared/runtime/env';
-import type { Log } from '@parley/shared/runtime/log';
-import { redisLocation } from '@parley/shared/runtime/redis/env';
+import { type Env, EnvError } from '@parley/shared/config/env';
+import { redisLocation } from '@parley/shared/config/redis-env';
+import type { Log } from '@parley/shared/observe/log';
 import { createDevelopmentKeyRing, type KeyRing, parseVaultKeys } from '@parley/shared/vault/key-ring';
 import { createRefresher, type FreshCredentialOf } from '@parley/shared/vault/refresh';
 import { createVault, type Vault } from '@parley/shared/vault/vault';

@@ -1,4 +1,4 @@
-import type { TaskWake } from '../../remote/wake.ts';
+import type { TaskWake } from '@parley/shared/async/task-wake';
 import type { EventStream } from '../exchanges.ts';
 import type { RemoteLink } from '../link.ts';
 

@@ -1,6 +1,6 @@
+import type { TaskWake } from '@parley/shared/async/task-wake';
 import { RunDetachedError } from '@parley/shared/runs/interruption';
 import { messageIdOf } from '../../remote/message-ids.ts';
-import type { TaskWake } from '../../remote/wake.ts';
 import type { TaskRun } from '../task-run.ts';
 import type { Follower } from './follower.ts';
 

@@ -6,20 +6,13 @@ import {
   type Tool,
 } from '@modelcontextprotocol/client';
 import type { McpConnection } from '../connection.ts';
+import { resultOf, textOf, tooLarge } from '../content.ts';
 import { MessageTooLarge } from '../errors.ts';
+import { failureOf } from '../failure.ts';
 import type { McpLimits } from '../limits.ts';
 import type { McpAsker } from '../questions/asker.ts';
 import { sendAsking } from '../questions/required-pages.ts';
 import type { SendRequest } from '../request.ts';
-import { neededAfter } from '../revisions/evidence.ts';
-import type { RevisionReply } from '../revisions/needed.ts';
-import type { McpRevision } from '../server-config.ts';
-import type { ServerTarget } from '../target.ts';
-import { orTask } from '../tasks/requests.ts';
-import { readCreatedTask } from '../tasks/task.ts';
-import type { RunningExchange } from '../transports/exchange.ts';
-import { resultOf, textOf, tooLarge } from './content.ts';
-import { failureOf } from './failure.ts';
 import type {
   McpCallReply,
   McpFailure,
@@ -27,7 +20,14 @@ import type {
   McpProgress,
   McpRound,
   McpTaskHandle,
-} from './results.ts';
+} from '../results.ts';
+import { neededAfter } from '../revisions/evidence.ts';
+import type { RevisionReply } from '../revisions/needed.ts';
+import type { McpRevision } from '../server-config.ts';
+import type { ServerTarget } from '../target.ts';
+import { orTask } from '../tasks/requests.ts';
+import { readCreatedTask } from '../tasks/task.ts';
+import type { RunningExchange } from '../transports/exchange.ts';
 import type { ToolLists } from './tool-lists.ts';
 
 export interface McpCallOptions {

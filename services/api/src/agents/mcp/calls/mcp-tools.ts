@@ -5,6 +5,14 @@ import { createOpener } from '../opener.ts';
 import { createPool } from '../pool.ts';
 import type { AskableKinds } from '../questions/client-ask.ts';
 import { createRequestSender } from '../request.ts';
+import type {
+  McpCallReply,
+  McpFailure,
+  McpReadResult,
+  McpRound,
+  McpToolList,
+  McpUnauthorized,
+} from '../results.ts';
 import { createRevisionMemory, type OnRevision } from '../revisions/memory.ts';
 import { createInNeededRevision } from '../revisions/needed.ts';
 import type { McpCredential, McpServerConfig } from '../server-config.ts';
@@ -22,14 +30,6 @@ import { createChildGuard } from '../transports/child-guard.ts';
 import { type Exchange, raceAbort } from '../transports/exchange.ts';
 import { createCaller, type McpCallOptions } from './call.ts';
 import { createReader, type ReadMethod, type ReadOptions } from './read-request.ts';
-import type {
-  McpCallReply,
-  McpFailure,
-  McpReadResult,
-  McpRound,
-  McpToolList,
-  McpUnauthorized,
-} from './results.ts';
 import { createToolLists } from './tool-lists.ts';
 import { fetchTools } from './tool-pages.ts';
 import { createWatcher, type WantedResources, type WatchEnd } from './watch.ts';

@@ -1,15 +1,15 @@
 import { isInputRequiredResult, ProtocolError, withInputRequired } from '@modelcontextprotocol/client';
 import { z } from 'zod';
+import { failureOf } from '../failure.ts';
 import type { McpLimits } from '../limits.ts';
 import { sendAsking } from '../questions/required-pages.ts';
 import type { SendRequest } from '../request.ts';
+import type { McpReadResult, McpRound } from '../results.ts';
 import { neededAfter } from '../revisions/evidence.ts';
 import type { RevisionReply } from '../revisions/needed.ts';
 import type { McpRevision } from '../server-config.ts';
 import type { ServerTarget } from '../target.ts';
 import { type McpCallOptions, roundOf } from './call.ts';
-import { failureOf } from './failure.ts';
-import type { McpReadResult, McpRound } from './results.ts';
 
 /** Requests during which a server may ask the person, and which may be repeated all the same. */
 export type AskingReadMethod = 'prompts/get' | 'resources/read';

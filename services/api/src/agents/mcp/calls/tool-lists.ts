@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { McpOffer, McpToolList } from './results.ts';
+import type { McpOffer, McpToolList } from '../results.ts';
 
 /** Names a list of tools. */
 interface Listed {

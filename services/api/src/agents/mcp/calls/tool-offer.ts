@@ -1,10 +1,10 @@
 import { LEFT_OUT } from '@parley/shared/domain/json/depth';
 import { z } from 'zod';
 import type { McpLimits } from '../limits.ts';
+import { type DropReason, type McpOffer, type McpTool, TASK_SUPPORTS } from '../results.ts';
 import { hasValidParamHeaders } from '../transports/param-headers.ts';
-import { type DropReason, type McpOffer, type McpTool, TASK_SUPPORTS } from './results.ts';
+import { metaForClients, visibilityOf } from '../visibility.ts';
 import { modelToolName } from './tool-name.ts';
-import { metaForClients, visibilityOf } from './visibility.ts';
 
 /** One page of `tools/list`. Loose, so that one invalid tool does not invalidate the page. */
 export const ToolPage = z.object({ tools: z.array(z.unknown()), nextCursor: z.string().optional() });

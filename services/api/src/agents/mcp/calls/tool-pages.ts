@@ -1,9 +1,9 @@
 import type { Client } from '@modelcontextprotocol/client';
+import { failureOf } from '../failure.ts';
 import type { McpLimits } from '../limits.ts';
 import type { SendRequest } from '../request.ts';
+import type { McpOffer, McpToolList } from '../results.ts';
 import type { ServerTarget } from '../target.ts';
-import { failureOf } from './failure.ts';
-import type { McpOffer, McpToolList } from './results.ts';
 import { createToolOffer, ToolPage } from './tool-offer.ts';
 
 const PAGES_MAX = 100;

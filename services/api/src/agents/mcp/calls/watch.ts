@@ -1,12 +1,12 @@
 import { type McpSubscription, ProtocolError, SdkError, SdkErrorCode } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import type { McpConnection } from '../connection.ts';
+import { failureOf } from '../failure.ts';
 import type { McpLimits } from '../limits.ts';
 import type { Pool } from '../pool.ts';
+import type { McpFailure } from '../results.ts';
 import type { ServerTarget } from '../target.ts';
 import { type Exchanges, raceAbort, startExchange } from '../transports/exchange.ts';
-import { failureOf } from './failure.ts';
-import type { McpFailure } from './results.ts';
 
 /** The resources of one server that are to be watched. They change while it is watched. */
 export interface WantedResources {

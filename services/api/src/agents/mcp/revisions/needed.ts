@@ -1,4 +1,4 @@
-import type { McpFailure } from '../calls/results.ts';
+import type { McpFailure } from '../results.ts';
 import { inRevision, type ServerTarget } from '../target.ts';
 import type { NeededRevision } from './evidence.ts';
 import type { RevisionMemory } from './memory.ts';

@@ -6,11 +6,11 @@ import {
   SdkHttpError,
 } from '@modelcontextprotocol/client';
 import { z } from 'zod';
-import { resultOf } from '../calls/content.ts';
-import { failureOf } from '../calls/failure.ts';
-import type { McpFailure, McpToolResult } from '../calls/results.ts';
+import { resultOf } from '../content.ts';
+import { failureOf } from '../failure.ts';
 import type { McpLimits } from '../limits.ts';
 import type { SendRequest } from '../request.ts';
+import type { McpFailure, McpToolResult } from '../results.ts';
 import type { RevisionReply } from '../revisions/needed.ts';
 import type { ServerTarget } from '../target.ts';
 import type { Exchange } from '../transports/exchange.ts';

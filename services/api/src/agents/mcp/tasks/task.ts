@@ -1,8 +1,8 @@
 import { type CallToolResult, isCallToolResult, ProtocolError } from '@modelcontextprotocol/client';
 import { isRecord } from '@parley/shared/domain/plain-record';
 import { z } from 'zod';
-import { failureOf } from '../calls/failure.ts';
-import type { McpFailure, McpTaskHandle } from '../calls/results.ts';
+import { failureOf } from '../failure.ts';
+import type { McpFailure, McpTaskHandle } from '../results.ts';
 
 /** Ids are sent back in a header and kept in the record of the call. Longer ones are refused. */
 const ID_MAX = 1_000;

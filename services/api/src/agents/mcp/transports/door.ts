@@ -3,10 +3,10 @@ import { LEFT_OUT } from '@parley/shared/domain/json/depth';
 import { countValues } from '@parley/shared/domain/json/values';
 import { isRecord } from '@parley/shared/domain/plain-record';
 import { visibleLabels, visibleTexts } from '@parley/shared/domain/visible';
-import type { McpUnauthorized } from '../calls/results.ts';
-import type { Scrub } from '../calls/scrub.ts';
 import { isReadable, READ_VALUES_MAX } from '../readable.ts';
-import { TASK_RESULT } from '../tasks/extension.ts';
+import type { McpUnauthorized } from '../results.ts';
+import type { Scrub } from '../scrub.ts';
+import { TASK_RESULT } from '../tasks-extension.ts';
 
 /** Takes the secrets that a server was sent out of what it sends, and what cannot be seen out of its texts. */
 export interface Door {

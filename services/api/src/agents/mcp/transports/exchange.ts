@@ -1,8 +1,8 @@
 import type { AsyncLocalStorage } from 'node:async_hooks';
 import { type JSONRPCMessage, SdkError, SdkErrorCode } from '@modelcontextprotocol/client';
-import { startWorkClock } from '../../loop/work-clock.ts';
-import type { McpLogMessage } from '../calls/results.ts';
-import { TASK_RESULT } from '../tasks/extension.ts';
+import { startWorkClock } from '@parley/shared/async/work-clock';
+import type { McpLogMessage } from '../results.ts';
+import { TASK_RESULT } from '../tasks-extension.ts';
 
 /**
  * One request and all its traffic on the wire. The SDK does not expose which fetch belongs to which request, so the

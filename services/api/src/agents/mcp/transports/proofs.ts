@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { isDpop } from '@parley/shared/domain/oauth/challenge';
-import { sha256 } from '@parley/shared/elicitations/records/digest';
+import { sha256 } from '@parley/shared/records/digest';
 import { importJWK, type JWK, SignJWT } from 'jose';
 
 /** The proofs with which requests of one connection show that the token is theirs (DPoP, RFC 9449). */

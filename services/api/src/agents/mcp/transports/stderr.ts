@@ -1,4 +1,4 @@
-import type { Scrub } from '../calls/scrub.ts';
+import type { Scrub } from '../scrub.ts';
 import { createLineReader } from './lines.ts';
 
 const LINE_MAX = 500;

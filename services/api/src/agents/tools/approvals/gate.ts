@@ -1,9 +1,9 @@
 import { MASK, maskArguments } from '@parley/shared/domain/approvals/mask';
 import { EDITED_NOTE, NOT_SHOWN_REFUSAL } from '@parley/shared/domain/approvals/outcome';
 import { isRecord } from '@parley/shared/domain/plain-record';
-import type { McpTool } from '../../mcp/calls/results.ts';
-import { failed, type Tool, type ToolCall, type ToolOutcome } from '../tool.ts';
-import type { ApprovalOutcome } from './needed.ts';
+import type { McpTool } from '../../mcp/results.ts';
+import type { ApprovalOutcome } from '../../run/needed-approval.ts';
+import { failed, type Tool, type ToolCall, type ToolOutcome } from '../../run/tool.ts';
 import type { ApprovalPolicy } from './policy.ts';
 
 export interface GateOptions {

@@ -1,8 +1,8 @@
 import type { CallRecord } from '@parley/shared/domain/runs/run';
-import { shownCallId } from '../../delegation/call-names.ts';
-import type { IdlePart } from '../../loop/idle.ts';
-import type { RunContext } from '../../loop/run-context.ts';
-import type { InnerApproval } from '../tool.ts';
+import { shownCallId } from '../../run/call-names.ts';
+import type { IdlePart } from '../../run/idle.ts';
+import type { RunContext } from '../../run/run-context.ts';
+import type { InnerApproval } from '../../run/tool.ts';
 import type { ApprovalPlace } from './request.ts';
 
 /** A call of a step, as far as its approval needs it. */

@@ -1,9 +1,9 @@
 import type { RememberFor, Risk } from '@parley/shared/domain/approvals/approval';
-import { sha256 } from '@parley/shared/elicitations/records/digest';
+import { sha256 } from '@parley/shared/records/digest';
 import { type ApprovalEntry, rememberFor } from '../../config/approval.ts';
 import { type ArgumentRule, compileRule } from '../../config/argument-rule.ts';
 import type { Agent, McpServer } from '../../config/file.ts';
-import type { McpTool, McpToolHints } from '../../mcp/calls/results.ts';
+import type { McpTool, McpToolHints } from '../../mcp/results.ts';
 
 /** Decides which calls of a tool a person must approve. */
 export interface ApprovalPolicy {

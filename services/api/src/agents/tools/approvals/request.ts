@@ -1,3 +1,4 @@
+import { retryWhileUnavailable } from '@parley/shared/async/retry-while-unavailable';
 import type { Arguments } from '@parley/shared/domain/approvals/approval';
 import { isCheckable } from '@parley/shared/domain/approvals/check-arguments';
 import type { ApprovalDefinition } from '@parley/shared/domain/approvals/definition';
@@ -13,13 +14,12 @@ import type { ApprovalRow, ApprovalTypes } from '@parley/shared/domain/approvals
 import { isParleyError } from '@parley/shared/domain/errors';
 import { isRecord } from '@parley/shared/domain/plain-record';
 import type { CallApproval } from '@parley/shared/domain/runs/run';
-import { sha256 } from '@parley/shared/elicitations/records/digest';
-import type { SeenRecord } from '@parley/shared/elicitations/records/read';
-import { retryWhileUnavailable } from '@parley/shared/elicitations/retry-while-unavailable';
-import type { IdlePart } from '../../loop/idle.ts';
-import type { RunContext } from '../../loop/run-context.ts';
-import { takeBack } from '../question.ts';
-import { APPROVAL_TRIGGER, type ApprovalOutcome, type NeededApproval } from './needed.ts';
+import { sha256 } from '@parley/shared/records/digest';
+import type { SeenRecord } from '@parley/shared/records/read';
+import type { IdlePart } from '../../run/idle.ts';
+import { APPROVAL_TRIGGER, type ApprovalOutcome, type NeededApproval } from '../../run/needed-approval.ts';
+import { takeBack } from '../../run/question.ts';
+import type { RunContext } from '../../run/run-context.ts';
 
 // A larger schema would push out the arguments that a person must read; the call can then be approved or denied.
 const SCHEMA_BYTES_MAX = 32 * 1024;

@@ -1,11 +1,11 @@
+import { retryWhileUnavailable } from '@parley/shared/async/retry-while-unavailable';
 import type { StreamRef } from '@parley/shared/domain/ids';
 import type { ClientReply, ClientResult, ClientServices } from '@parley/shared/domain/runs/client-request';
 import { type ClientRequests, clientRequestId } from '@parley/shared/elicitations/asking/client-requests';
-import { sha256 } from '@parley/shared/elicitations/records/digest';
-import { retryWhileUnavailable } from '@parley/shared/elicitations/retry-while-unavailable';
+import { sha256 } from '@parley/shared/records/digest';
 import { belongsToAnotherPod } from '@parley/shared/runs/interruption';
 import { type ClientAsk, ClientRefused } from '../../mcp/questions/client-ask.ts';
-import type { ToolCall } from '../tool.ts';
+import type { ToolCall } from '../../run/tool.ts';
 
 /** The client of a turn, which does some things for servers itself. */
 export interface TurnClient {

@@ -2,9 +2,9 @@ import type { Owner } from '@parley/shared/domain/ids';
 import { isRecord } from '@parley/shared/domain/plain-record';
 import { visible } from '@parley/shared/domain/visible';
 import type { ReadMethod } from '../../mcp/calls/read-request.ts';
-import type { McpReadResult } from '../../mcp/calls/results.ts';
-import type { Viewer } from '../../mcp/calls/visibility.ts';
+import type { McpReadResult } from '../../mcp/results.ts';
 import { raceAbort } from '../../mcp/transports/exchange.ts';
+import type { Viewer } from '../../mcp/visibility.ts';
 
 type ListedItem = Readonly<Record<string, unknown>>;
 

@@ -1,6 +1,6 @@
 import { ParleyError } from '@parley/shared/domain/errors';
-import type { McpFailure, McpReadResult } from '../../mcp/calls/results.ts';
 import { RefusedByServer } from '../../mcp/errors.ts';
+import type { McpFailure, McpReadResult } from '../../mcp/results.ts';
 import { passedOn } from './server-read.ts';
 
 const ASKS_FIRST = 'The server asks the user first, and the client cannot show what it asks.';

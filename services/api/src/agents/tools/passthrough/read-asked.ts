@@ -1,7 +1,6 @@
 import { ProtocolErrorCode } from '@modelcontextprotocol/client';
 import { isRecord } from '@parley/shared/domain/plain-record';
 import type { McpServerRef } from '../../mcp/calls/mcp-tools.ts';
-import type { McpFailure } from '../../mcp/calls/results.ts';
 import { TooManyQuestions } from '../../mcp/errors.ts';
 import {
   ClientRefused,
@@ -11,6 +10,7 @@ import {
   type ServerRequest,
 } from '../../mcp/questions/client-ask.ts';
 import { QuestionRefused } from '../../mcp/questions/question.ts';
+import type { McpFailure } from '../../mcp/results.ts';
 
 /** Reads a request of `inputRequests`, of a round and of a task alike. Throws QuestionRefused where it cannot be made here. */
 export function requestIn(request: unknown, { modes }: Pick<McpServerRef, 'modes'>): ServerRequest {

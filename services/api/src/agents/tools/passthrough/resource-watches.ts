@@ -1,6 +1,6 @@
-import { WakeSignal } from '@parley/shared/elicitations/wake-signal';
-import type { McpFailure } from '../../mcp/calls/results.ts';
+import { WakeSignal } from '@parley/shared/async/wake-signal';
 import type { WantedResources, WatchEnd } from '../../mcp/calls/watch.ts';
+import type { McpFailure } from '../../mcp/results.ts';
 
 /** A server with one credential, as `watch` of its handle; `undefined` without an account. */
 export interface WatchedServer {

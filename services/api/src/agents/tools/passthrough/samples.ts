@@ -1,14 +1,14 @@
 import { textOfStep } from '@parley/shared/domain/runs/steps';
 import { tokensOfStep } from '@parley/shared/ports/runs/runs';
 import { z } from 'zod';
-import { shownCallId } from '../../delegation/call-names.ts';
-import type { RunContext } from '../../loop/run-context.ts';
 import { ClientRefused } from '../../mcp/questions/client-ask.ts';
 import { QuestionRefused } from '../../mcp/questions/question.ts';
+import { shownCallId } from '../../run/call-names.ts';
+import type { RunContext } from '../../run/run-context.ts';
+import { SAMPLING, type SampleForServer, samplingId } from '../../run/sample-request.ts';
 import { ModelError } from '../../run/step.ts';
+import type { CallEvent } from '../../run/tool.ts';
 import { type ApprovalPlace, approveCall } from '../approvals/request.ts';
-import type { CallEvent } from '../tool.ts';
-import { SAMPLING, type SampleForServer, samplingId } from './sample-request.ts';
 
 /** Where the request belongs: a call of its own on the turn's stream, below the call of the server's tool. */
 interface SamplePlace extends Pick<ApprovalPlace, 'step' | 'waiting'> {

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { McpCallOptions } from '../../mcp/calls/call.ts';
 import type { McpServerRef } from '../../mcp/calls/mcp-tools.ts';
-import type { McpCallResult, McpFailure, McpRound } from '../../mcp/calls/results.ts';
-import { isVisible } from '../../mcp/calls/visibility.ts';
 import type { ServerReply } from '../../mcp/questions/client-ask.ts';
-import { NO_SUCH_TOOL, type ToolCall } from '../tool.ts';
+import type { McpCallResult, McpFailure, McpRound } from '../../mcp/results.ts';
+import { isVisible } from '../../mcp/visibility.ts';
+import { NO_SUCH_TOOL, type ToolCall } from '../../run/tool.ts';
 import { attendTask } from './attend-task.ts';
 import { failureOfAsking, requestIn } from './read-asked.ts';
 import type { QuestionRound } from './rounds.ts';

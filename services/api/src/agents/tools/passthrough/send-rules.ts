@@ -1,4 +1,4 @@
-import type { Viewer } from '../../mcp/calls/visibility.ts';
+import type { Viewer } from '../../mcp/visibility.ts';
 import type { CallProgress, OpenedProgress } from './rounds.ts';
 import type { QuestionLimits } from './server-questions.ts';
 

@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isParleyError } from '@parley/shared/domain/errors';
 import { isAsked } from '@parley/shared/domain/reach';
-import { sha256 } from '@parley/shared/elicitations/records/digest';
+import { sha256 } from '@parley/shared/records/digest';
 import type { McpServerRef } from '../../mcp/calls/mcp-tools.ts';
 import { TooManyQuestions } from '../../mcp/errors.ts';
 import type { McpAsker, RequiredPage, Visited } from '../../mcp/questions/asker.ts';
 import type { ClientAsk, ServerReply, ServerRequest } from '../../mcp/questions/client-ask.ts';
 import { answerFor, QuestionRefused, type ServerQuestion } from '../../mcp/questions/question.ts';
-import type { AgentQuestion, AskOutcome } from '../question.ts';
-import type { ToolCall } from '../tool.ts';
+import type { AgentQuestion, AskOutcome } from '../../run/question.ts';
+import type { ToolCall } from '../../run/tool.ts';
 import type { AskClient } from './client-asks.ts';
 
 export interface QuestionLimits {

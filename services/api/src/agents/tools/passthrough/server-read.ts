@@ -1,14 +1,14 @@
 import { z } from 'zod';
-import type { ServerRead } from '../../loop/one-call.ts';
 import { createScoping } from '../../mcp/calls/addresses.ts';
 import type { McpServerRef } from '../../mcp/calls/mcp-tools.ts';
 import type { AskingReadMethod } from '../../mcp/calls/read-request.ts';
-import type { McpFailure, McpReadResult, McpRound } from '../../mcp/calls/results.ts';
 import { DEFAULT_MCP_LIMITS } from '../../mcp/limits.ts';
 import { QuestionRefused } from '../../mcp/questions/question.ts';
+import type { McpFailure, McpReadResult, McpRound } from '../../mcp/results.ts';
 import { withoutReturned } from '../../mcp/transports/door.ts';
+import type { ServerRead } from '../../run/one-call.ts';
+import { failed, type ToolOutcome } from '../../run/tool.ts';
 import { outcomeOf } from '../server-tools.ts';
-import { failed, type ToolOutcome } from '../tool.ts';
 
 type Params = Readonly<Record<string, unknown>>;
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { McpTaskHandle } from '../../mcp/calls/results.ts';
+import type { McpTaskHandle } from '../../mcp/results.ts';
 import type { ServerQuestions } from './server-questions.ts';
 
 /** A request of a task, under the server's own key for it. */

@@ -1,5 +1,6 @@
 import type { Approval } from '@parley/shared/domain/approvals/approval';
 import { toApprovalWire } from '@parley/shared/domain/approvals/wire';
+import type { Caller } from '@parley/shared/domain/caller';
 import { asClientShows } from '@parley/shared/domain/elicitations/client-view';
 import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
 import { toWire } from '@parley/shared/domain/elicitations/row';
@@ -7,7 +8,6 @@ import { isParleyError } from '@parley/shared/domain/errors';
 import { isApprovalId } from '@parley/shared/domain/ids';
 import type { CardProgress, CardStatus, ElsewhereLine } from '@parley/shared/domain/runs/call-card';
 import type { RunRef } from '@parley/shared/domain/runs/run';
-import type { Caller } from '@parley/shared/elicitations/caller';
 import type { McpDeps } from '../deps.ts';
 import { approvalPageOf, hostedPageOf, lineOfCall, lineOfQuestion } from '../waiting/told.ts';
 import { isShown, type ShownModes } from '../waiting/waits.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { CARD_URI } from './card.ts';
+import { CARD_URI } from '../card.ts';
 
 const IDS_MAX = 20;
 const Id = z.string().min(1).max(128);

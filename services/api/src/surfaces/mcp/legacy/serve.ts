@@ -10,15 +10,15 @@ import { admitAnswer } from '../../../http/limits/call-limits.ts';
 import { inStreamPlace } from '../../../http/limits/stream-places.ts';
 import { userOf } from '../../../http/reply.ts';
 import { json, type Reply, type RouteCall } from '../../../http/route.ts';
-import { takenBy } from '../accept.ts';
 import { createCardTools } from '../apps/serve.ts';
 import { callOfRead } from '../call-names.ts';
 import { SHOWS_NOTHING, type Shows, showsOf } from '../capabilities.ts';
 import type { ReplyToAsking, RequestedRead } from '../content.ts';
+import { takenBy } from '../http/accept.ts';
+import { replyOf, webRequestOf } from '../http/web.ts';
 import { errorMessage, type RequestId, RPC, refusal, resultMessage, rpcErrorOf } from '../json-rpc.ts';
 import { recordAnswer } from '../questions.ts';
 import { createMcpServer, SESSION_REVISIONS, sdkFaults } from '../server.ts';
-import { replyOf, webRequestOf } from '../web.ts';
 import { createHandedOver } from './handed-over.ts';
 import {
   CancelledMessage,

@@ -1,4 +1,4 @@
-import { WakeSignal } from '@parley/shared/elicitations/wake-signal';
+import { WakeSignal } from '@parley/shared/async/wake-signal';
 import type { StreamPlace } from '../../../http/limits/stream-places.ts';
 import type { Frame } from '../../../http/sse.ts';
 import { jsonLine } from '../../../turns/plain.ts';

@@ -1,3 +1,6 @@
+import { TICK, withTicks } from '@parley/shared/async/ticks';
+import { WakeSignal } from '@parley/shared/async/wake-signal';
+import type { Caller } from '@parley/shared/domain/caller';
 import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
 import { isTerminal } from '@parley/shared/domain/elicitations/status';
 import { isParleyError } from '@parley/shared/domain/errors';
@@ -5,10 +8,7 @@ import { type FeedPosition, parseReaderPosition } from '@parley/shared/domain/ev
 import type { StreamRef } from '@parley/shared/domain/ids';
 import { LOG_LEVELS, type LogLevel } from '@parley/shared/domain/runs/turn-events';
 import type { ClientRequests } from '@parley/shared/elicitations/asking/client-requests';
-import type { Caller } from '@parley/shared/elicitations/caller';
 import type { Engine } from '@parley/shared/elicitations/engine';
-import { TICK, withTicks } from '@parley/shared/elicitations/ticks';
-import { WakeSignal } from '@parley/shared/elicitations/wake-signal';
 import { type Frame, framesOf } from '../../../http/sse.ts';
 import type { WholeResult } from '../../../turns/call-result.ts';
 import type { FollowedEvent } from '../../../turns/follow.ts';

@@ -22,7 +22,7 @@ import { type CallRound, followRound } from '../rounds.ts';
 import { protocolErrorOf } from '../server.ts';
 import { knowsTasks, taskAfterMs, tasksMissing, unknownTask } from '../tasks/extension.ts';
 import { readTask } from '../tasks/task.ts';
-import { recordAnswers } from './answers.ts';
+import { recordAnswers } from '../waiting/answers.ts';
 import { checkParamHeaders } from './param-headers.ts';
 import type { CallState, createCallState } from './state.ts';
 

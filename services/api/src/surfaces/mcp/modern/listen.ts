@@ -4,15 +4,15 @@ import { z } from 'zod';
 import { userOf } from '../../../http/reply.ts';
 import type { Reply, RouteCall } from '../../../http/route.ts';
 import { principalOf } from '../../../turns/principal.ts';
-import { eventText } from '../accept.ts';
 import type { Calls } from '../calls.ts';
 import { showsOfEnvelope } from '../capabilities.ts';
 import type { McpDeps } from '../deps.ts';
+import { eventText } from '../http/accept.ts';
 import { notification, RPC, refusal, refusalWith } from '../json-rpc.ts';
 import { knowsTasks, tasksMissing } from '../tasks/extension.ts';
 import { findTask } from '../tasks/task.ts';
 import { watchTask } from '../tasks/watch-tasks.ts';
-import { createNotices } from './notices.ts';
+import { createNotices } from '../waiting/notices.ts';
 
 /** What one `subscriptions/listen` watches. */
 interface Listening {

@@ -9,8 +9,8 @@ import type { Calls } from '../calls.ts';
 import { showsOfEnvelope } from '../capabilities.ts';
 import type { McpDeps } from '../deps.ts';
 import { RPC, rpcErrorOf } from '../json-rpc.ts';
-import { recordAnswers } from '../modern/answers.ts';
 import { protocolErrorOf } from '../server.ts';
+import { recordAnswers } from '../waiting/answers.ts';
 import { knowsTasks, tasksMissing, unknownTask } from './extension.ts';
 import { findTask, readTask } from './task.ts';
 

@@ -5,7 +5,7 @@ import type { Calls } from '../calls.ts';
 import type { Shows } from '../capabilities.ts';
 import type { McpDeps } from '../deps.ts';
 import { notification } from '../json-rpc.ts';
-import type { ListenNotices } from '../modern/notices.ts';
+import type { ListenNotices } from '../waiting/notices.ts';
 import { isShown } from '../waiting/waits.ts';
 import { createTaskView, readTask } from './task.ts';
 

@@ -2,7 +2,7 @@ import type { Approval } from '@parley/shared/domain/approvals/approval';
 import { titleOfTool } from '@parley/shared/domain/approvals/tool-title';
 import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
 import type { WholeResult } from '../../../turns/call-result.ts';
-import { CALL_META_KEY } from '../apps/card.ts';
+import { CALL_META_KEY } from '../card.ts';
 import type { McpDeps } from '../deps.ts';
 import type { ToldTimes } from './left-calls.ts';
 import type { ElsewhereOpen } from './waits.ts';

@@ -1,7 +1,7 @@
+import type { Caller } from '@parley/shared/domain/caller';
 import { isParleyError, type ParleyError } from '@parley/shared/domain/errors';
 import type { Owner } from '@parley/shared/domain/ids';
 import type { AnswerInput } from '@parley/shared/elicitations/answer';
-import type { Caller } from '@parley/shared/elicitations/caller';
 import { escaped } from '../mapping/text.ts';
 import { callerOf, type ListenerDeps } from './deps.ts';
 

@@ -1,0 +1,42 @@
+import type { FetchLike } from '@modelcontextprotocol/client';
+import type { GuardedFetch } from '@parley/shared/ports/delivery/guarded-fetch';
+import type { BoundedFetch } from '../../oauth/bounded-fetch.ts';
+import { WITHOUT_BODY } from '../../oauth/bounded-fetch.ts';
+
+interface ServerFetchOptions {
+  /** Origins that the deployer configured. */
+  readonly trusted: ReadonlySet<string>;
+  /** Calls the trusted origins. */
+  readonly boundedFetch: BoundedFetch;
+  /** Calls all others: a server chose these addresses (SSRF protection). */
+  readonly guardedFetch: GuardedFetch;
+}
+
+/** A fetch for addresses that an MCP server names. Follows no redirect: the 3xx is the response. */
+export function createServerFetch({ trusted, boundedFetch, guardedFetch }: ServerFetchOptions): BoundedFetch {
+  return async (url, init) => {
+    if (trusted.has(new URL(url).origin)) return boundedFetch(url, init);
+    init.signal?.throwIfAborted();
+    const text = init.body == null ? undefined : await new Response(init.body).text();
+    const reply = await guardedFetch({
+      url,
+      method: init.method === 'POST' ? 'POST' : 'GET',
+      headers: Object.fromEntries(new Headers(init.headers)),
+      ...(text !== undefined && { body: text }),
+    });
+    const headers = new Headers();
+    for (const [name, value] of Object.entries(reply.headers))
+      for (const one of [value ?? []].flat()) headers.append(name, one);
+    const body = WITHOUT_BODY.has(reply.status) ? null : new Uint8Array(reply.body);
+    return new Response(body, { status: reply.status, headers });
+  };
+}
+
+/** As the MCP SDK calls it, which follows redirects within an origin. Without `location` it follows none. */
+export function asFetchLike(fetch: BoundedFetch): FetchLike {
+  return async (url, init) => {
+    const response = await fetch(String(url), init ?? {});
+    response.headers.delete('location');
+    return response;
+  };
+}

@@ -1,0 +1,27 @@
+import { type Connector, failure, foreignCredential } from '../connector.ts';
+
+/** The connector behind questions for a secret. No connector of a configuration can have this id. */
+export const SECRET_CONNECTOR_ID = 'parley:secret';
+const LENGTH_MAX = 4096;
+
+/** Takes whatever the person types, for one use; there is no provider behind it, so nothing to try, refresh or revoke. */
+export function createSecretConnector(): Connector {
+  return {
+    id: SECRET_CONNECTOR_ID,
+    kind: 'api_key',
+    describe: async () => ({ scopes: [] }),
+    begin: async () => ({ type: 'form', field: { label: '', lengthMax: LENGTH_MAX }, keep: {} }),
+    async finish(input) {
+      if (input.type !== 'form') return failure('bad_state', 'not a typed secret');
+      if (input.secret.length > LENGTH_MAX) return failure('rejected_key', 'longer than the field takes');
+      return {
+        type: 'connected',
+        credential: { kind: 'api_key', value: input.secret },
+        withheldScopes: [],
+      };
+    },
+    refresh: async () => foreignCredential(),
+    revoke: async () => 'unsupported',
+    headersFor: async () => foreignCredential(),
+  };
+}

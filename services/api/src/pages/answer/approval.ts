@@ -1,0 +1,152 @@
+import type { ApprovalInput } from '@parley/shared/domain/approvals/response-input';
+import { APPROVAL_STATUSES, isApprovalEnded } from '@parley/shared/domain/approvals/status';
+import { titleOfServer, titleOfTool } from '@parley/shared/domain/approvals/tool-title';
+import type { ApprovalTypes } from '@parley/shared/domain/approvals/types';
+import { isParleyError } from '@parley/shared/domain/errors';
+import type { Owner } from '@parley/shared/domain/ids';
+import { plainBreaks } from '@parley/shared/domain/text';
+import type { SeenRecord } from '@parley/shared/records/read';
+import { answerPath, FROM_INBOX } from '../../accounts/own-pages.ts';
+import { FORM_FIELDS } from '../kit/fields.ts';
+import { readForm } from '../serving/form.ts';
+import { buildFormTarget, type PageReply, page, single, type Visit } from '../serving/visit.ts';
+import { counted } from '../sign-in/sign-in.ts';
+import type { ConnectView } from '../views/view.ts';
+import type { AnsweringParts } from './question.ts';
+
+/** What the page of an approval needs of the deployment, however the browser got there. */
+export type ApprovalParts = AnsweringParts<'approvals'>;
+
+/** An approval, for a browser that may decide. */
+interface OpenedApproval {
+  readonly seen: SeenRecord<ApprovalTypes>;
+  /** The person who decides, by the name of the sign-in; absent for a browser that came by a link. */
+  readonly person?: string;
+}
+
+/** An approval, or the page for a browser that does not get it. */
+export type FoundApproval =
+  | OpenedApproval
+  | {
+      readonly view: ConnectView;
+      /** A person is signed in who has no such approval. */
+      readonly isMissing?: true;
+    };
+
+/** How a browser gets to an approval: by its link, or by the sign-in of the person who decides. */
+export interface ApprovalEntrance<Parts extends ApprovalParts> {
+  /** Who decided, on the wire. */
+  readonly surface: string;
+  /** Whether a decision can be remembered for further calls. */
+  readonly remembers: boolean;
+  /** Reads only. */
+  find(parts: Parts, visit: Visit): Promise<FoundApproval>;
+  /** The path of what this visitor decides next, once their decision is recorded; undefined for the page that tells it. */
+  next?(parts: Parts, visit: Visit, owner: Owner): Promise<string | undefined>;
+  /** The path that the forms of the approval are below. */
+  pathOf(approvalId: string): string;
+}
+
+/** What browsers that come by one entrance can do with an approval. */
+interface ApprovalHandlers<Parts> {
+  /** What `find` of the entrance led to. */
+  show(visit: Visit, found: FoundApproval): PageReply;
+  approve(parts: Parts, visit: Visit): Promise<PageReply>;
+  deny(parts: Parts, visit: Visit): Promise<PageReply>;
+}
+
+/** Makes the handlers of one entrance. */
+export function approvalHandlers<Parts extends ApprovalParts>(
+  entrance: ApprovalEntrance<Parts>,
+): ApprovalHandlers<Parts> {
+  return {
+    show: (visit, found) => page('view' in found ? found.view : viewOf(entrance, visit, found)),
+    approve: (parts, visit) =>
+      decide(entrance, parts, visit, (fields) => ({
+        decision: 'approve',
+        ...(entrance.remembers && fields.has(FORM_FIELDS.remember) && { remember: true }),
+      })),
+    deny: (parts, visit) =>
+      decide(entrance, parts, visit, (fields) => {
+        const reason = plainBreaks(single(fields, FORM_FIELDS.reason) ?? '').trim();
+        return { decision: 'deny', ...(reason !== '' && { reason }) };
+      }),
+  };
+}
+
+async function decide<Parts extends ApprovalParts>(
+  entrance: ApprovalEntrance<Parts>,
+  parts: Parts,
+  visit: Visit,
+  responseIn: (fields: URLSearchParams) => ApprovalInput,
+): Promise<PageReply> {
+  const { param: id } = visit;
+  const form = await readForm(parts, visit, answerPath(id));
+  if ('view' in form) return page(form.view);
+  const found = await entrance.find(parts, visit);
+  if ('view' in found)
+    return page((found.isMissing === true ? await counted(parts, visit) : undefined) ?? found.view);
+  const { tenant, userId } = found.seen.row.definition;
+  const caller = { kind: 'user', tenant, userId } as const;
+  await parts.callLimits.call(caller, true);
+  await parts.callLimits.answer(caller, id);
+  const response = responseIn(form.fields);
+  const { approvals } = parts.engine;
+  try {
+    const { row } = await approvals.decide({ caller, id, response, surface: entrance.surface });
+    const next = await entrance.next?.(parts, visit, caller);
+    return next === undefined ? page(endedView(row)) : { type: 'moved', path: next };
+  } catch (error) {
+    if (isParleyError(error, 'already_settled') || isParleyError(error, 'expired'))
+      return page(endedView((await approvals.read(caller, id)).row, 'late'));
+    // Of what our forms send, only a reason is ever refused.
+    if (isParleyError(error, 'invalid_request')) return page(viewOf(entrance, visit, found, response.reason));
+    throw error;
+  }
+}
+
+/**
+ * The page of an approval that has ended, whatever a row says whose deadline nobody has noticed yet. `late`: after a decision
+ * that was not recorded.
+ */
+function endedView({ status }: SeenRecord<ApprovalTypes>['row'], late?: 'late'): ConnectView {
+  const isLate = late !== undefined && ({ late: true } as const);
+  // A newer build may end approvals in ways for which this one has no words.
+  if (!APPROVAL_STATUSES.includes(status)) return { page: 'answer-ended', ended: 'settled', ...isLate };
+  const ended = isApprovalEnded(status) ? status : 'expired';
+  return { page: 'approval-ended', ended, ...isLate };
+}
+
+/** `refusedReason`: the reason of a denial that was not taken. */
+function viewOf(
+  { pathOf, remembers, next }: Pick<ApprovalEntrance<never>, 'pathOf' | 'remembers' | 'next'>,
+  { browser, query }: Visit,
+  { seen: { row, now }, person }: OpenedApproval,
+  refusedReason?: string,
+): ConnectView {
+  if (isApprovalEnded(row.status) || now >= row.expiresAt) return endedView(row);
+  const { agent, tool, arguments: args, masked, remember, risk, inputSchema } = row.definition;
+  const { name, hints } = tool;
+  const path = pathOf(row.id);
+  const from = next !== undefined && query.has(FROM_INBOX) ? `?${FROM_INBOX}` : '';
+  return {
+    page: 'approval',
+    agent,
+    tool: {
+      server: titleOfServer(tool),
+      name,
+      title: titleOfTool(tool),
+      ...(hints !== undefined && { hints }),
+    },
+    arguments: args,
+    masked,
+    ...(person !== undefined && { person }),
+    ...(remembers && remember !== undefined && { remember }),
+    ...(risk !== undefined && { risk }),
+    ...(inputSchema !== undefined && { canEdit: true }),
+    ...(refusedReason !== undefined && { reason: refusedReason }),
+    leftMs: row.expiresAt - now,
+    approve: buildFormTarget(browser, `${path}/approve${from}`),
+    deny: buildFormTarget(browser, `${path}/deny${from}`),
+  };
+}

@@ -1,0 +1,47 @@
+import { isApprovalEnded } from '@parley/shared/domain/approvals/status';
+import type { ApprovalTypes } from '@parley/shared/domain/approvals/types';
+import { toApprovalWire } from '@parley/shared/domain/approvals/wire';
+import type { Seen } from '@parley/shared/domain/caller';
+import { toWire } from '@parley/shared/domain/elicitations/row';
+import { isTerminal } from '@parley/shared/domain/elicitations/status';
+import { type ErrorExtras, ParleyError } from '@parley/shared/domain/errors';
+import type { SeenRecord } from '@parley/shared/records/read';
+import { isOnOurPage } from '../../accounts/own-pages.ts';
+
+/** Throws where no link could lead to an answer of the question. */
+export function refuseUnlinkableQuestion(
+  publicUrl: string,
+  { row, now }: Seen,
+  allowSensitive: boolean,
+): void {
+  if (isTerminal(row.status) || now >= row.expiresAt)
+    throw ended(row.status, isTerminal(row.status), { elicitation: toWire(row, { now, content: true }) });
+  if (isOnOurPage(publicUrl, row))
+    throw refused(
+      '',
+      'is asked on the connect page, where the person signs in; send the `url` of the elicitation',
+    );
+  if (row.definition.sensitive === true && !allowSensitive)
+    throw refused('allowSensitive', 'must be true for a sensitive question; a link can reach another person');
+}
+
+/** Throws where no link could lead to a decision on the call. */
+export function refuseUnlinkableApproval({ row, now }: SeenRecord<ApprovalTypes>): void {
+  if (isApprovalEnded(row.status) || now >= row.expiresAt)
+    throw ended(row.status, isApprovalEnded(row.status), {
+      approval: toApprovalWire(row, { now, content: true }),
+    });
+}
+
+/** `isNoticed`: the record itself says that it has ended. Its deadline may have passed before anybody noticed. */
+function ended(status: string, isNoticed: boolean, about: ErrorExtras): ParleyError {
+  return status === 'expired' || !isNoticed
+    ? new ParleyError('expired', 'The deadline has passed.', about)
+    : new ParleyError('already_settled', `This is already ${status}.`, about);
+}
+
+function refused(path: string, message: string): ParleyError {
+  return new ParleyError('invalid_request', 'There can be no answer link for this question; see errors.', {
+    issues: [{ path, message }],
+  });
+}

@@ -1,0 +1,211 @@
+import type { Row } from '@parley/shared/domain/elicitations/row';
+import { isParleyError } from '@parley/shared/domain/errors';
+import { controlsOf } from '@parley/shared/domain/forms/controls';
+import type { Engine } from '@parley/shared/elicitations/engine';
+import { askerOfQuestion } from '../../accounts/asker.ts';
+import { answerPath } from '../../accounts/own-pages.ts';
+import type { CallLimits } from '../../http/limits/call-limits.ts';
+import { readForm } from '../serving/form.ts';
+import type { PageParts } from '../serving/parts.ts';
+import { buildFormTarget, type PageReply, page, type Visit } from '../serving/visit.ts';
+import { counted } from '../sign-in/sign-in.ts';
+import { controlName, initialValues, type ShownField } from '../views/answer/controls.ts';
+import type { AnsweredAs, ControlFault } from '../views/answer/strings.ts';
+import type { ConnectView } from '../views/view.ts';
+import { readPostedForm } from './posted-form.ts';
+
+/** What pages of answers need of the deployment; `Use` is what they use of the engine. */
+export interface AnsweringParts<Use extends keyof Engine> extends PageParts {
+  readonly engine: Pick<Engine, Use>;
+  /** An answer counts as if the owner gave it over /v1. */
+  readonly callLimits: Pick<CallLimits, 'call' | 'answer'>;
+}
+
+/** What the answer page needs of the deployment, however the browser got there. */
+export type QuestionParts = AnsweringParts<'answer'>;
+
+/** An open question, for a browser that may answer it. */
+interface OpenQuestion {
+  readonly row: Row;
+  readonly now: number;
+  /** The owner, by the name of the sign-in; absent for a browser that came by a link. */
+  readonly person?: string;
+}
+
+/** The question, or the page for a browser that does not get it. */
+export type Found =
+  | OpenQuestion
+  | {
+      readonly view: ConnectView;
+      /** Another person than the owner is signed in. */
+      readonly mismatch?: true;
+    };
+
+/** How a browser gets to a question: by its link, or by the sign-in of the owner. */
+export interface Entrance<Parts extends QuestionParts> {
+  /** Who settled the question, on the wire. */
+  readonly surface: string;
+  /** Reads only. */
+  find(parts: Parts, visit: Visit): Promise<Found>;
+  /** The path that the forms of the question are below. */
+  pathOf(elicitationId: string): string;
+}
+
+type Handle<Parts> = (parts: Parts, visit: Visit) => Promise<PageReply>;
+
+/** What browsers that come by one entrance can do with a question. */
+interface QuestionHandlers<Parts> {
+  /** What `find` of the entrance led to. */
+  show(visit: Visit, found: Found): PageReply;
+  /** The answer, or consent to open the address of the question. */
+  readonly accept: Handle<Parts>;
+  /** An explicit no. */
+  readonly decline: Handle<Parts>;
+}
+
+/** Makes the handlers of one entrance. */
+export function questionHandlers<Parts extends QuestionParts>(
+  entrance: Entrance<Parts>,
+): QuestionHandlers<Parts> {
+  return {
+    show: (visit, found) => page('view' in found ? found.view : questionView(entrance, visit, found)),
+    async accept(parts, visit) {
+      const entered = await enter(entrance, parts, visit, 'answered');
+      if ('view' in entered) return page(entered.view);
+      const { question, fields } = entered;
+      const { mode, requestedSchema, url } = question.row.definition;
+      if (mode === 'url') {
+        const refusal = await respond(entrance, parts, question.row, { action: 'accept' });
+        return page(refusal ?? { page: 'continue', url: url ?? '', origin: new URL(url ?? '').origin });
+      }
+      const schema = requestedSchema ?? { type: 'object', properties: {} };
+      const read = readPostedForm(schema, fields);
+      if (!read.ok) return page(questionView(entrance, visit, question, { fields, faults: read.faults }));
+      const response = { action: 'accept', content: read.content } as const;
+      return page(
+        (await respond(entrance, parts, question.row, response)) ?? {
+          page: 'answer-ended',
+          ended: 'answered',
+        },
+      );
+    },
+    async decline(parts, visit) {
+      const entered = await enter(entrance, parts, visit, 'declined');
+      if ('view' in entered) return page(entered.view);
+      const { row } = entered.question;
+      const refusal = await respond(entrance, parts, row, { action: 'decline' });
+      if (refusal !== undefined) return page(refusal);
+      parts.onEvent({ type: 'declined', elicitationId: row.id, tenant: row.definition.tenant });
+      return page({ page: 'answer-ended', ended: 'declined' });
+    },
+  };
+}
+
+/**
+ * The form of a browser that may answer, and the question; the page for all others. `as` is what the form makes of the
+ * question. Throws `rate_limited`.
+ */
+async function enter<Parts extends QuestionParts>(
+  entrance: Entrance<Parts>,
+  parts: Parts,
+  visit: Visit,
+  as: AnsweredAs,
+): Promise<
+  { readonly question: OpenQuestion; readonly fields: URLSearchParams } | { readonly view: ConnectView }
+> {
+  const form = await readForm(parts, visit, answerPath(visit.param));
+  if ('view' in form) return form;
+  const found = await entrance.find(parts, visit);
+  if ('view' in found) {
+    const refusal = found.mismatch === true ? await counted(parts, visit) : undefined;
+    return { view: refusal ?? asLate(found.view, as) };
+  }
+  const { tenant, userId } = found.row.definition;
+  await parts.callLimits.call({ kind: 'user', tenant, userId }, true);
+  await parts.callLimits.answer({ tenant, userId }, found.row.id);
+  return { question: found, fields: form.fields };
+}
+
+/** Tells a person whose question had ended otherwise that what they sent was not recorded. */
+function asLate(view: ConnectView, as: AnsweredAs): ConnectView {
+  return view.page === 'answer-ended' && view.ended !== as ? { ...view, late: true } : view;
+}
+
+/** Answers as the owner. Returns the page to show when the question did not take the answer. */
+async function respond(
+  { surface }: Pick<Entrance<never>, 'surface'>,
+  { engine }: QuestionParts,
+  { id, definition }: Row,
+  response: Parameters<Engine['answer']>[0]['response'],
+): Promise<ConnectView | undefined> {
+  const { tenant, userId } = definition;
+  try {
+    await engine.answer({ caller: { kind: 'user', tenant, userId }, id, response, surface });
+    return undefined;
+  } catch (error) {
+    if (isParleyError(error, 'not_found')) return { page: 'not-found' };
+    if (isParleyError(error, 'expired')) return { page: 'answer-ended', ended: 'expired', late: true };
+    if (isParleyError(error, 'already_settled'))
+      return { page: 'answer-ended', ended: 'settled', late: true };
+    throw error;
+  }
+}
+
+/** The page of a question that has ended. It claims an answer only where one was given by this entrance. */
+export function endedView(
+  { status, settlement }: Row,
+  { surface }: Pick<Entrance<never>, 'surface'>,
+): ConnectView {
+  const ended = (as: AnsweredAs): ConnectView => ({ page: 'answer-ended', ended: as });
+  switch (status) {
+    case 'accepted':
+      return ended(settlement?.surface === surface ? 'answered' : 'settled');
+    case 'declined':
+    case 'expired':
+      return ended(status);
+    case 'pending':
+    case 'opened':
+      return ended('expired');
+    default:
+      return ended('settled');
+  }
+}
+
+/** What a person typed, and what is wrong with it. */
+interface Typed {
+  readonly fields: URLSearchParams;
+  readonly faults: ReadonlyMap<string, ControlFault>;
+}
+
+function questionView(
+  { pathOf }: Pick<Entrance<never>, 'pathOf'>,
+  { browser }: Visit,
+  { row, now, person }: OpenQuestion,
+  typed?: Typed,
+): ConnectView {
+  const { message, title, description, url, requestedSchema, mode } = row.definition;
+  return {
+    page: 'answer',
+    asking: { message, ...askerOfQuestion(row) },
+    ...(title !== undefined && { title }),
+    ...(description !== undefined && { description }),
+    ...(person !== undefined && { person }),
+    fields: shownFields(requestedSchema, typed),
+    ...(mode === 'url' && url !== undefined && { origin: new URL(url).origin }),
+    leftMs: row.expiresAt - now,
+    proceed: buildFormTarget(browser, `${pathOf(row.id)}/accept`),
+    decline: buildFormTarget(browser, `${pathOf(row.id)}/decline`),
+  };
+}
+
+function shownFields(requestedSchema: unknown, typed?: Typed): ShownField[] {
+  return controlsOf(requestedSchema).map((control, at) => {
+    const fault = typed?.faults.get(control.name);
+    return {
+      at,
+      control,
+      values: typed === undefined ? initialValues(control) : typed.fields.getAll(controlName(at)),
+      ...(fault !== undefined && { fault }),
+    };
+  });
+}

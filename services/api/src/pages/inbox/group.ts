@@ -1,0 +1,154 @@
+import { pointerOf } from '@parley/shared/domain/approvals/json-pointer';
+import { titleOfServer, titleOfTool } from '@parley/shared/domain/approvals/tool-title';
+import type { ApprovalRow } from '@parley/shared/domain/approvals/types';
+import type { Caller } from '@parley/shared/domain/caller';
+import { isParleyError } from '@parley/shared/domain/errors';
+import { isApprovalId, type Owner } from '@parley/shared/domain/ids';
+import type { DecideInput } from '@parley/shared/elicitations/approvals/decide';
+import {
+  ANSWER_PAGE_SURFACE,
+  answerPath,
+  FROM_INBOX,
+  groupPath,
+  INBOX_PATH,
+} from '../../accounts/own-pages.ts';
+import { FORM_FIELDS } from '../kit/fields.ts';
+import { readForm } from '../serving/form.ts';
+import type { Parts } from '../serving/parts.ts';
+import { buildFormTarget, type PageReply, page, type Visit } from '../serving/visit.ts';
+import type { GroupView } from '../views/inbox/view.ts';
+import { admitToInbox } from './admit.ts';
+import { groupIdOf, readOpenRecords } from './open-records.ts';
+import { nextPath } from './waiting-items.ts';
+
+/** Calls on one page, and the bytes of their arguments: more could not be read at one sitting. */
+const CALLS_MAX = 50;
+const BYTES_MAX = 128 * 1024;
+
+const ENDED = ['already_settled', 'expired', 'not_found'] as const;
+
+/** `GET /auth/inbox/groups/:id`: equal calls, and in what they differ. Reads only. */
+export async function showGroup(parts: Parts, visit: Visit): Promise<PageReply> {
+  const admitted = await admitToInbox(parts, visit);
+  if ('view' in admitted) return page(admitted.view);
+  await parts.callLimits.call({ kind: 'user', ...admitted.owner }, false);
+  return groupPage(parts, visit, admitted.owner);
+}
+
+/** `POST /auth/inbox/groups/:id/approve`. */
+export function approveGroup(parts: Parts, visit: Visit): Promise<PageReply> {
+  return decideGroup(parts, visit, 'approve');
+}
+
+/** `POST /auth/inbox/groups/:id/deny`. */
+export function denyGroup(parts: Parts, visit: Visit): Promise<PageReply> {
+  return decideGroup(parts, visit, 'deny');
+}
+
+/** Decides on each chosen call by itself: one commit and one line in the log each. */
+async function decideGroup(parts: Parts, visit: Visit, decision: 'approve' | 'deny'): Promise<PageReply> {
+  const form = await readForm(parts, visit, groupPath(visit.param));
+  if ('view' in form) return page(form.view);
+  const admitted = await admitToInbox(parts, visit);
+  if ('view' in admitted) return page(admitted.view);
+  const { owner } = admitted;
+  const caller = { kind: 'user', ...owner } as const;
+  const chosen = [...new Set(form.fields.getAll(FORM_FIELDS.call))].filter(isApprovalId).slice(0, CALLS_MAX);
+  if (chosen.length === 0) return groupPage(parts, visit, owner, 'none-chosen');
+  // A form can name any call of its person. Those of a high risk are decided on their own pages alone.
+  const rows = await Promise.all(chosen.map((id) => readOwn(parts, caller, id)));
+  if (rows.some((row) => row !== undefined && groupIdOf(row) !== visit.param))
+    return page({ page: 'refused', retry: INBOX_PATH });
+  let late = 0;
+  for (const id of chosen) {
+    await parts.callLimits.call(caller, true, id);
+    if (!(await decided(parts, { caller, id, response: { decision }, surface: ANSWER_PAGE_SURFACE })))
+      late += 1;
+  }
+  return late > 0 ? page({ page: 'group-late' }) : { type: 'moved', path: await nextPath(parts, owner) };
+}
+
+async function readOwn({ engine }: Parts, caller: Caller, id: string): Promise<ApprovalRow | undefined> {
+  try {
+    return (await engine.approvals.read(caller, id)).row;
+  } catch (error) {
+    if (isParleyError(error, 'not_found')) return undefined;
+    throw error;
+  }
+}
+
+/** False for a call that had ended otherwise. */
+async function decided({ engine }: Parts, decision: DecideInput): Promise<boolean> {
+  try {
+    await engine.approvals.decide(decision);
+    return true;
+  } catch (error) {
+    if (ENDED.some((code) => isParleyError(error, code))) return false;
+    throw error;
+  }
+}
+
+async function groupPage(
+  parts: Parts,
+  visit: Visit,
+  owner: Owner,
+  fault?: 'none-chosen',
+): Promise<PageReply> {
+  const { records, now } = await readOpenRecords(parts, owner);
+  const rows = records.flatMap(({ family, row }) =>
+    family === 'approval' && groupIdOf(row) === visit.param ? [row] : [],
+  );
+  const shown = readableOf(rows);
+  const [first] = shown;
+  if (first === undefined) return { type: 'moved', path: INBOX_PATH };
+  if (rows.length === 1) return { type: 'moved', path: `${answerPath(first.id)}?${FROM_INBOX}` };
+  const { agent, tool, risk } = first.definition;
+  const same = sameIn(shown);
+  const path = groupPath(visit.param);
+  const view: GroupView = {
+    page: 'group',
+    agent,
+    tool: { server: titleOfServer(tool), name: tool.name, title: titleOfTool(tool) },
+    ...(risk !== undefined && { risk }),
+    same: Object.fromEntries(Object.entries(first.definition.arguments).filter(([name]) => same.has(name))),
+    calls: shown.map(({ id, definition }) => ({
+      id,
+      arguments: Object.fromEntries(Object.entries(definition.arguments).filter(([name]) => !same.has(name))),
+      masked: definition.masked,
+    })),
+    ...(shown.length < rows.length && { hasMore: true }),
+    leftMs: Math.min(...shown.map(({ expiresAt }) => expiresAt - now)),
+    ...(fault !== undefined && { fault }),
+    decide: buildFormTarget(visit.browser, `${path}/approve`),
+    denyPath: `${path}/deny`,
+  };
+  return page(view);
+}
+
+/** As many calls as a person can read on one page, and at least one. */
+function readableOf(rows: readonly ApprovalRow[]): readonly ApprovalRow[] {
+  let bytes = 0;
+  return rows.slice(0, CALLS_MAX).filter(({ definition }, at) => {
+    bytes += Buffer.byteLength(JSON.stringify(definition.arguments));
+    return at === 0 || bytes <= BYTES_MAX;
+  });
+}
+
+/** The arguments that all calls have in common. A masked value is never one of them: what it hides may differ. */
+function sameIn(rows: readonly ApprovalRow[]): ReadonlySet<string> {
+  const [first, ...others] = rows.map(({ definition }) => definition);
+  const names = Object.keys(first?.arguments ?? {}).filter((name) => {
+    const pointer = pointerOf([name]);
+    const isMasked = rows.some(({ definition }) =>
+      definition.masked.some((one) => one === pointer || one.startsWith(`${pointer}/`)),
+    );
+    const value = JSON.stringify(first?.arguments[name]);
+    return (
+      !isMasked &&
+      others.every(
+        (one) => Object.hasOwn(one.arguments, name) && JSON.stringify(one.arguments[name]) === value,
+      )
+    );
+  });
+  return new Set(names);
+}

@@ -1,0 +1,78 @@
+import { isParleyError } from '@parley/shared/domain/errors';
+import type { Owner } from '@parley/shared/domain/ids';
+import { INBOX_PAGE, INBOX_PATH } from '../../accounts/own-pages.ts';
+import { readAccounts } from '../accounts/accounts.ts';
+import { signInView } from '../serving/access.ts';
+import { readForm } from '../serving/form.ts';
+import type { Parts } from '../serving/parts.ts';
+import { buildFormTarget, type PageReply, page, type Visit } from '../serving/visit.ts';
+import { signIn } from '../sign-in/sign-in.ts';
+import type { ShownGrant } from '../views/inbox/view.ts';
+import { admitToInbox } from './admit.ts';
+import { readWaiting } from './waiting-items.ts';
+
+/** `GET /auth/inbox`: all that waits for the signed-in person, what they had remembered, and their accounts. Reads only. */
+export async function showInbox(parts: Parts, visit: Visit): Promise<PageReply> {
+  const admitted = await admitToInbox(parts, visit);
+  if ('view' in admitted) return page(admitted.view);
+  const { person, owner } = admitted;
+  await parts.callLimits.call({ kind: 'user', ...owner }, false);
+  const [waiting, remembered, accounts] = await Promise.all([
+    readWaiting(parts, owner),
+    readRemembered(parts, visit, owner),
+    readAccounts(parts, owner),
+  ]);
+  return page({
+    page: 'inbox',
+    person: person.name,
+    ...waiting,
+    remembered,
+    accounts,
+    signOut: buildFormTarget(visit.browser, `${INBOX_PATH}/sign-out`),
+  });
+}
+
+/** `POST /auth/inbox/sign-in`. */
+export function signInToInbox(parts: Parts, visit: Visit): Promise<PageReply> {
+  return signIn(parts, visit, INBOX_PAGE);
+}
+
+/** `POST /auth/inbox/sign-out`: signs out, and shows the sign-in for another person. */
+export async function signOutOfInbox(parts: Parts, visit: Visit): Promise<PageReply> {
+  const form = await readForm(parts, visit, INBOX_PATH);
+  if ('view' in form) return page(form.view);
+  if (parts.identity.type === 'bound') return page({ page: 'inbox-elsewhere' });
+  const id = await parts.sessions.signOut(visit.browser);
+  return page(signInView(parts, { browser: { id } }, INBOX_PAGE, true), id);
+}
+
+/** `POST /auth/inbox/remembered/:id/forget`: further calls of its kind ask again. Sent again, it changes nothing. */
+export async function forget(parts: Parts, visit: Visit): Promise<PageReply> {
+  const form = await readForm(parts, visit, INBOX_PATH);
+  if ('view' in form) return page(form.view);
+  const admitted = await admitToInbox(parts, visit);
+  if ('view' in admitted) return page(admitted.view);
+  const { owner } = admitted;
+  await parts.callLimits.call({ kind: 'user', ...owner }, true);
+  try {
+    await parts.engine.approvals.grants.revoke(owner, visit.param);
+  } catch (error) {
+    if (!isParleyError(error, 'not_found')) throw error;
+  }
+  return { type: 'moved', path: INBOX_PATH };
+}
+
+async function readRemembered(
+  { engine }: Parts,
+  { browser }: Visit,
+  owner: Owner,
+): Promise<readonly ShownGrant[]> {
+  const grants = await engine.approvals.grants.list(owner);
+  return grants.map(({ grantId, agent, server, serverTitle = server, tool, toolTitle = tool, ...grant }) => ({
+    agent,
+    server: serverTitle,
+    tool: toolTitle,
+    ...(grant.conversationId === undefined && { until: Date.parse(grant.expiresAt) }),
+    forget: buildFormTarget(browser, `${INBOX_PATH}/remembered/${grantId}/forget`),
+  }));
+}

@@ -1,0 +1,51 @@
+import type { ApprovalRow } from '@parley/shared/domain/approvals/types';
+import type { Owner } from '@parley/shared/domain/ids';
+import type { Engine } from '@parley/shared/elicitations/engine';
+import type { StoredRecord } from '@parley/shared/ports/elicitations/elicitations';
+import { sha256 } from '@parley/shared/records/digest';
+
+/** Pages that are read, each of a bounded size. A person with more records sees older ones when these are done. */
+const PAGES_MAX = 3;
+const PAGE_RECORDS = 100;
+
+/** The newest open records of a person. */
+export interface OpenRecords {
+  readonly records: readonly StoredRecord[];
+  readonly now: number;
+  /** There are older ones. */
+  readonly hasOlder: boolean;
+}
+
+/** Reads the newest open records of a person. One whose deadline has passed waits for nobody, although nobody has noticed yet. */
+export async function readOpenRecords(
+  { engine }: { readonly engine: Pick<Engine, 'openRecords'> },
+  owner: Owner,
+): Promise<OpenRecords> {
+  const records: StoredRecord[] = [];
+  let now = 0;
+  let cursor: string | undefined;
+  let pages = 0;
+  do {
+    const request = { owner, limit: PAGE_RECORDS };
+    const page = await engine.openRecords(cursor === undefined ? request : { ...request, cursor });
+    records.push(...page.records);
+    now = page.now;
+    cursor = page.nextCursor;
+    pages += 1;
+  } while (cursor !== undefined && pages < PAGES_MAX);
+  return {
+    records: records.filter(({ row }) => now < row.expiresAt),
+    now,
+    hasOlder: cursor !== undefined,
+  };
+}
+
+/**
+ * Names the calls that a person may decide together: those of one agent, tool, rule and risk. Undefined for one that is always
+ * decided by itself, because its risk is high or not known.
+ */
+export function groupIdOf({ definition }: Pick<ApprovalRow, 'definition'>): string | undefined {
+  const { agentId, tool, rule, risk } = definition;
+  if (risk !== 'low' && risk !== 'medium') return undefined;
+  return sha256(JSON.stringify(['group of calls', agentId, tool.server, tool.name, rule, risk]));
+}

@@ -1,0 +1,95 @@
+import type { Risk } from '@parley/shared/domain/approvals/approval';
+import { titleOfServer, titleOfTool } from '@parley/shared/domain/approvals/tool-title';
+import type { ApprovalRow } from '@parley/shared/domain/approvals/types';
+import type { Row } from '@parley/shared/domain/elicitations/row';
+import type { Owner } from '@parley/shared/domain/ids';
+import type { Engine } from '@parley/shared/elicitations/engine';
+import { askerOfQuestion } from '../../accounts/asker.ts';
+import {
+  answerPath,
+  connectPath,
+  FROM_INBOX,
+  groupPath,
+  INBOX_PATH,
+  isOnOurPage,
+} from '../../accounts/own-pages.ts';
+import type { ShownWaiting } from '../views/inbox/view.ts';
+import { groupIdOf, readOpenRecords } from './open-records.ts';
+
+interface WaitingDeps {
+  readonly engine: Pick<Engine, 'openRecords'>;
+  readonly publicUrl: string;
+}
+
+/** What waits for a person. */
+interface WaitingList {
+  readonly waiting: readonly ShownWaiting[];
+  /** There are older records than the page shows. */
+  readonly hasOlder?: true;
+}
+
+/** Which risks come before others. Questions, and calls of an unknown risk, stand between high and medium. */
+const RANKS: Readonly<Record<Risk, number>> = { high: 0, medium: 2, low: 3 };
+const RANK_WITHOUT_RISK = 1;
+
+/** Reads what waits for a person: the highest risk first, and of one risk what ends first. Equal calls are one item. */
+export async function readWaiting({ engine, publicUrl }: WaitingDeps, owner: Owner): Promise<WaitingList> {
+  const { records, now, hasOlder } = await readOpenRecords({ engine }, owner);
+  const items: ShownWaiting[] = [];
+  const groups = new Map<string, ApprovalRow[]>();
+  for (const { family, row } of records) {
+    if (family === 'elicitation') {
+      items.push(questionItem(row, now, publicUrl));
+      continue;
+    }
+    const groupId = groupIdOf(row);
+    if (groupId === undefined) items.push(approvalItem(row, now));
+    else groups.set(groupId, [...(groups.get(groupId) ?? []), row]);
+  }
+  for (const [groupId, rows] of groups) {
+    const [first] = rows;
+    if (first === undefined) continue;
+    const item = approvalItem(first, now);
+    const leftMs = Math.min(...rows.map(({ expiresAt }) => expiresAt - now));
+    items.push(rows.length === 1 ? item : { ...item, leftMs, count: rows.length, path: groupPath(groupId) });
+  }
+  return {
+    waiting: items.sort((one, other) => rankOf(one) - rankOf(other) || one.leftMs - other.leftMs),
+    ...(hasOlder && { hasOlder: true }),
+  };
+}
+
+/** The path of the call, or of the equal calls, that a person decides next; that of the inbox when none waits. */
+export async function nextPath(deps: WaitingDeps, owner: Owner): Promise<string> {
+  const { waiting } = await readWaiting(deps, owner);
+  return waiting.find(({ about }) => about === 'approval')?.path ?? INBOX_PATH;
+}
+
+function rankOf(item: ShownWaiting): number {
+  return item.about === 'question' || item.risk === undefined ? RANK_WITHOUT_RISK : RANKS[item.risk];
+}
+
+function questionItem(row: Row, now: number, publicUrl: string): ShownWaiting {
+  const { title, message } = row.definition;
+  return {
+    about: 'question',
+    ...askerOfQuestion(row),
+    ...(title !== undefined && { title }),
+    message,
+    leftMs: row.expiresAt - now,
+    path: isOnOurPage(publicUrl, row) ? connectPath(row.id) : answerPath(row.id),
+  };
+}
+
+function approvalItem({ id, definition, expiresAt }: ApprovalRow, now: number) {
+  const { agent, tool, risk } = definition;
+  return {
+    about: 'approval',
+    agent,
+    tool: titleOfTool(tool),
+    server: titleOfServer(tool),
+    ...(risk !== undefined && { risk }),
+    leftMs: expiresAt - now,
+    path: `${answerPath(id)}?${FROM_INBOX}`,
+  } as const;
+}

@@ -1,0 +1,83 @@
+import { isIPv6 } from 'node:net';
+import type { ConnectStore } from '@parley/shared/ports/connect-store';
+import type { Limits } from '@parley/shared/ports/limits';
+import type { RequestHead } from '../../http/route.ts';
+
+/** Counts the requests of an address over all pods. */
+export interface Attempts {
+  /** For how many more seconds the address is blocked; undefined when it is not. */
+  blocked(address: string): Promise<number | undefined>;
+  /** Counts one failure. Returns for how many seconds the address is now blocked; undefined when it is not. */
+  failed(address: string): Promise<number | undefined>;
+  /** Counts one posted form. Returns after how many seconds the next is taken; undefined when this one is. */
+  posted(address: string): Promise<number | undefined>;
+}
+
+interface AttemptsDeps {
+  readonly store: ConnectStore;
+  readonly limits: Pick<Limits, 'take'>;
+  /** Failures in ten minutes. */
+  readonly failuresMax: number;
+  /** Forms in ten minutes. Many people may be behind one address. */
+  readonly postsMax: number;
+}
+
+const WINDOW_SECONDS = 600;
+/** A tenant that no real user has. */
+const UNKNOWN_TENANT = '\u0000connect';
+
+export function createAttempts(deps: AttemptsDeps): Attempts {
+  const { store, limits, failuresMax, postsMax } = deps;
+  const nameOf = (address: string) => ({ family: 'blocked', id: address }) as const;
+  return {
+    async blocked(address) {
+      // The entry blocks while it exists. The store expires it, so the clocks of the pods do not matter.
+      const entry = await store.read(nameOf(address));
+      return entry === undefined ? undefined : Number(entry.value);
+    },
+    async failed(address) {
+      const rate = { points: failuresMax, windowSeconds: WINDOW_SECONDS };
+      const verdict = await limits.take(
+        'connect-failures',
+        { tenant: UNKNOWN_TENANT, userId: address },
+        rate,
+      );
+      if (verdict.allowed) return undefined;
+      const seconds = verdict.retryAfterSeconds;
+      await store.put(nameOf(address), String(seconds), seconds * 1000);
+      return seconds;
+    },
+    async posted(address) {
+      const rate = { points: postsMax, windowSeconds: WINDOW_SECONDS };
+      const verdict = await limits.take('connect-posts', { tenant: UNKNOWN_TENANT, userId: address }, rate);
+      return verdict.allowed ? undefined : verdict.retryAfterSeconds;
+    },
+  };
+}
+
+/**
+ * The client's address, where `proxyHops` of our proxies each add to X-Forwarded-For. Of an IPv6 address only the /64
+ * network, because one client has many addresses of one network.
+ */
+export function addressOf({ headers, remoteAddress }: RequestHead, proxyHops: number): string {
+  const forwarded = [headers['x-forwarded-for'] ?? []].flat().join(',').split(',');
+  const forwardedFor = proxyHops === 0 ? undefined : forwarded.at(-proxyHops)?.trim();
+  const address =
+    forwardedFor === undefined || forwardedFor === '' ? remoteAddress : withoutPort(forwardedFor);
+  return isIPv6(address) && !address.includes('.') ? networkOf(address) : address.slice(0, 64);
+}
+
+/** Some proxies add the port of the connection, which differs each time, and put IPv6 addresses in brackets. */
+function withoutPort(forwardedFor: string): string {
+  const [, inBrackets, plain] = /^"?(?:\[([^\]]*)\](?::\d*)?|([^:]*):\d*)"?$/.exec(forwardedFor) ?? [];
+  return inBrackets ?? plain ?? forwardedFor;
+}
+
+function networkOf(address: string): string {
+  const [head = '', tail] = address.split('::');
+  const left = head === '' ? [] : head.split(':');
+  const right = tail === undefined || tail === '' ? [] : tail.split(':');
+  const zeros =
+    tail === undefined ? [] : Array<string>(Math.max(0, 8 - left.length - right.length)).fill('0');
+  return [...left, ...zeros, ...right].slice(0, 4).join(':');
+}

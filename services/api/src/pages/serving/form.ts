@@ -1,0 +1,29 @@
+import type { RequestHead } from '../../http/route.ts';
+import { FORM_FIELDS } from '../kit/fields.ts';
+import type { ConnectView } from '../views/view.ts';
+import { isOurForm } from './browser.ts';
+import type { PageParts } from './parts.ts';
+import { single, type Visit } from './visit.ts';
+
+/** The fields of a form that one of our own pages sent, or the page that says why it is not taken. */
+export async function readForm(
+  parts: Pick<PageParts, 'publicUrl' | 'attempts'>,
+  visit: Visit,
+  retry: string | undefined,
+): Promise<{ readonly fields: URLSearchParams } | { readonly view: ConnectView }> {
+  const refused: ConnectView = { page: 'refused', ...(retry !== undefined && { retry }) };
+  const { form: fields } = visit;
+  if (fields === undefined || !isFromUs(visit.head, parts.publicUrl)) return { view: refused };
+  if (!isOurForm(visit.browser, single(fields, FORM_FIELDS.csrf))) return { view: refused };
+  // Only now: what other sites send from a person's browser must not use up what that person has.
+  const { attempts } = parts;
+  const seconds = (await attempts.blocked(visit.address)) ?? (await attempts.posted(visit.address));
+  return seconds === undefined ? { fields } : { view: { page: 'too-many', retryAfterSeconds: seconds } };
+}
+
+/** True when the browser names our origin as that of the form. One that names none is not believed. */
+function isFromUs({ headers }: RequestHead, publicUrl: string): boolean {
+  const site = headers['sec-fetch-site'];
+  if (site !== undefined && site !== 'same-origin') return false;
+  return headers.origin === undefined ? site !== undefined : headers.origin === publicUrl;
+}

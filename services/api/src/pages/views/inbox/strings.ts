@@ -1,0 +1,48 @@
+import type { Html } from '../../kit/html.ts';
+import type { Notice } from '../../kit/notice.ts';
+
+/** The texts of the page with all that waits for a person, in one language. */
+export interface InboxStrings {
+  /** On the sign-in page, in place of what it says about the link of a question. */
+  readonly signInWhy: string;
+  readonly devSignInHelp: string;
+  readonly title: string;
+  readonly waiting: string;
+  readonly empty: string;
+  /** There is more than the page shows. */
+  readonly older: string;
+  readonly again: string;
+  readonly timeLeft: (leftMs: number) => string;
+  readonly answer: string;
+  readonly decide: string;
+  /** The same with what it is about, for those who hear the page. */
+  readonly answerNamed: (title: string) => string;
+  readonly decideNamed: (title: string) => string;
+  /** Agent, tool, how often. */
+  readonly groupTitle: (agent: Html, tool: Html, count?: Html) => Html;
+  readonly group: {
+    readonly decide: string;
+    readonly decideNamed: (title: string) => string;
+    readonly lead: string;
+    readonly approve: string;
+    readonly deny: string;
+    readonly same: string;
+    readonly differing: string;
+    readonly call: (number: string) => string;
+    readonly more: string;
+    readonly noneChosen: string;
+    readonly late: Notice;
+  };
+  readonly remembered: string;
+  readonly rememberedLead: string;
+  readonly rememberedEmpty: string;
+  readonly inConversation: string;
+  readonly until: (day: string) => string;
+  readonly forget: string;
+  readonly forgetNamed: (tool: string) => string;
+  readonly accounts: string;
+  /** The way here from other pages. */
+  readonly back: string;
+  /** Where nobody signs in on these pages. */
+  readonly elsewhere: Notice;
+}

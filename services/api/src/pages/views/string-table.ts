@@ -1,0 +1,11 @@
+import type { Language } from '../kit/language.ts';
+import type { PageStrings } from './strings.ts';
+import { GERMAN } from './strings-de.ts';
+import { ENGLISH } from './strings-en.ts';
+
+const TABLE: Readonly<Record<Language, PageStrings>> = { en: ENGLISH, de: GERMAN };
+
+/** The strings of a language. */
+export function stringsOf(language: Language): PageStrings {
+  return TABLE[language];
+}

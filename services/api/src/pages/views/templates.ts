@@ -1,0 +1,107 @@
+import type { Template } from '../kit/layout.ts';
+import { accountsTemplate, disconnectedTemplate, disconnectTemplate } from './accounts/templates.ts';
+import { answerEndedTemplate, answerEntryTemplate, answerTemplate } from './answer/templates.ts';
+import { approvalEndedTemplate, approvalTemplate } from './approval/templates.ts';
+import { consentTemplate, devSignInTemplate, secretTemplate, signInTemplate } from './asking-templates.ts';
+import {
+  failedTemplate,
+  mismatchTemplate,
+  notFoundTemplate,
+  noticeTemplate,
+  refusedTemplate,
+  tooManyTemplate,
+  unavailableTemplate,
+} from './ending-templates.ts';
+import { groupTemplate } from './inbox/group-template.ts';
+import { inboxTemplate } from './inbox/templates.ts';
+import { linkedTemplate, linkOtherTemplate, linkTemplate } from './link/templates.ts';
+import type { PageStrings } from './strings.ts';
+import type { ConnectView } from './view.ts';
+import { continueTemplate, doneTemplate, waitingTemplate } from './way-templates.ts';
+import { inboxLink } from './words.ts';
+
+/** What a view's page holds. */
+export function sheetOf(view: ConnectView, strings: PageStrings): Template {
+  switch (view.page) {
+    case 'sign-in':
+      return signInTemplate(view, strings);
+    case 'dev-sign-in':
+      return devSignInTemplate(view, strings);
+    case 'accounts':
+      return accountsTemplate(view, strings);
+    case 'disconnect':
+      return disconnectTemplate(view, strings);
+    case 'disconnected':
+      return disconnectedTemplate(view, strings);
+    case 'inbox':
+    case 'inbox-elsewhere':
+    case 'group':
+    case 'group-late':
+      return inboxSheetOf(view, strings);
+    case 'accounts-elsewhere':
+      return noticeTemplate(404, 'person', strings.accounts.elsewhere);
+    case 'link':
+      return linkTemplate(view, strings);
+    case 'linked':
+      return linkedTemplate(view, strings);
+    case 'link-other':
+      return linkOtherTemplate(view, strings);
+    case 'link-spent':
+      return noticeTemplate(410, 'time', strings.link.spent);
+    case 'consent':
+      return consentTemplate(view, strings);
+    case 'secret':
+      return secretTemplate(view, strings);
+    case 'answer-entry':
+      return answerEntryTemplate(view, strings);
+    case 'answer':
+      return answerTemplate(view, strings);
+    case 'answer-ended':
+      return answerEndedTemplate(view, strings);
+    case 'answer-spent':
+      return noticeTemplate(403, 'stop', strings.answer.spent);
+    case 'approval':
+      return approvalTemplate(view, strings);
+    case 'approval-ended':
+      return approvalEndedTemplate(view, strings);
+    case 'continue':
+      return continueTemplate(view, strings);
+    case 'waiting':
+      return waitingTemplate(view, strings);
+    case 'done':
+      return doneTemplate(view, strings);
+    case 'declined':
+      return noticeTemplate(200, 'ended', strings.declined);
+    case 'expired':
+      return noticeTemplate(410, 'time', strings.expired);
+    case 'settled':
+      return noticeTemplate(409, 'ended', strings.settled);
+    case 'mismatch':
+      return mismatchTemplate(view, strings);
+    case 'not-found':
+      return notFoundTemplate(view, strings);
+    case 'failed':
+      return failedTemplate(view, strings);
+    case 'refused':
+      return refusedTemplate(view, strings);
+    case 'too-many':
+      return tooManyTemplate(view, strings);
+    case 'unavailable':
+      return unavailableTemplate(view, strings);
+  }
+}
+
+type InboxPage = 'inbox' | 'inbox-elsewhere' | 'group' | 'group-late';
+
+function inboxSheetOf(view: Extract<ConnectView, { page: InboxPage }>, strings: PageStrings): Template {
+  switch (view.page) {
+    case 'inbox':
+      return inboxTemplate(view, strings);
+    case 'group':
+      return groupTemplate(view, strings);
+    case 'group-late':
+      return noticeTemplate(409, 'ended', strings.inbox.group.late, inboxLink(strings));
+    case 'inbox-elsewhere':
+      return noticeTemplate(404, 'person', strings.inbox.elsewhere);
+  }
+}

@@ -1,0 +1,121 @@
+import { ParleyError } from '@parley/shared/domain/errors';
+import type { Owner } from '@parley/shared/domain/ids';
+import type { Vault } from '@parley/shared/vault/vault';
+import { z } from 'zod';
+import { readAccount } from '../../accounts/account-state.ts';
+import { type DisconnectDeps, disconnect } from '../../accounts/disconnect.ts';
+import type { ConnectTargets, CredentialTarget } from '../../accounts/targets.ts';
+import { userOf } from '../../http/reply.ts';
+import { bearer, json, type Route, route, type Surface } from '../../http/route.ts';
+
+interface AccountsDeps extends DisconnectDeps {
+  readonly targets: Pick<ConnectTargets, 'credentials'>;
+  readonly vault: Pick<Vault, 'read' | 'remove' | 'save'>;
+}
+
+const Account = z
+  .object({
+    toolId: z.string(),
+    service: z.string().describe('Title of the service, for people.'),
+    state: z
+      .enum(['connected', 'reconnect_required', 'not_connected'])
+      .describe('`reconnect_required`: the service refuses the credential; the next call asks again.'),
+    managed: z
+      .literal(true)
+      .optional()
+      .describe("Present where the person's company sign-in connected the account."),
+    connectedAt: z.iso.datetime().optional().describe('When the credential was stored or last refreshed.'),
+  })
+  .meta({ id: 'Account', description: 'An account of a person at a service that agents may use for them.' });
+type Account = z.infer<typeof Account>;
+
+const Accounts = z.object({ accounts: z.array(Account) }).meta({ id: 'Accounts' });
+
+const Disconnected = z
+  .object({
+    toolId: z.string(),
+    revoked: z
+      .enum(['revoked', 'unsupported', 'unavailable'])
+      .optional()
+      .describe(
+        'What the provider did with the credential. Absent when none was stored. `unavailable`: it could not be reached; revoke the access there.',
+      ),
+  })
+  .meta({ id: 'Disconnected' });
+
+/** What a person sees of their connected accounts: the list, and the call that disconnects one. */
+export function accountRoutes(deps: AccountsDeps): Surface {
+  return { routes: [listRoute(deps), disconnectRoute(deps)] };
+}
+
+function listRoute({ targets, vault }: AccountsDeps): Route {
+  return route({
+    method: 'GET',
+    path: '/v1/accounts',
+    proof: bearer('user'),
+    docs: {
+      group: 'Accounts',
+      summary: 'List the services that you can connect, and which are connected',
+      example: {
+        reply: {
+          accounts: [
+            {
+              toolId: 'tracker',
+              service: 'Issue tracker',
+              state: 'connected',
+              connectedAt: '2026-01-15T09:30:00.000Z',
+            },
+            { toolId: 'calendar', service: 'Calendar', state: 'not_connected' },
+          ],
+        },
+      },
+      replies: { 200: { description: 'Every service of the configuration', schema: Accounts } },
+    },
+    async handle({ caller, admitted }) {
+      const owner = userOf(caller);
+      await admitted;
+      const accounts = await Promise.all(targets.credentials().map((one) => accountOf(vault, owner, one)));
+      return json(200, { accounts });
+    },
+  });
+}
+
+function disconnectRoute(deps: AccountsDeps): Route {
+  const { targets } = deps;
+  return route({
+    method: 'DELETE',
+    path: '/v1/accounts/:toolId',
+    proof: bearer('user'),
+    docs: {
+      group: 'Accounts',
+      summary: 'Disconnect an account',
+      description:
+        'Deletes the stored credential and revokes it at the provider where that is possible. The next call that needs the account asks for it again, also where the company sign-in had connected it.',
+      example: { reply: { toolId: 'tracker', revoked: 'revoked' } },
+      replies: { 200: { description: 'Nothing is stored any more', schema: Disconnected } },
+      errors: ['not_found'],
+    },
+    async handle({ caller, params, head, admitted }) {
+      const owner = userOf(caller);
+      await admitted;
+      const target = targets.credentials().find(({ toolId }) => toolId === params.toolId);
+      if (target === undefined) throw new ParleyError('not_found', 'There is no such service to connect.');
+      const revoked = await disconnect(deps, owner, target, head.requestId);
+      return json(200, { toolId: target.toolId, ...(revoked !== undefined && { revoked }) });
+    },
+  });
+}
+
+async function accountOf(
+  vault: Pick<Vault, 'read'>,
+  owner: Owner,
+  target: CredentialTarget,
+): Promise<Account> {
+  const { toolId, service } = target;
+  const stored = await readAccount(vault, owner, target);
+  if (stored === undefined) return { toolId, service, state: 'not_connected' };
+  const { state, savedAt, managed } = stored;
+  const account = { toolId, service, state, ...(managed !== undefined && { managed }) };
+  if (savedAt === undefined) return account;
+  return { ...account, connectedAt: new Date(savedAt).toISOString() };
+}

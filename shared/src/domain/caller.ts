@@ -1,0 +1,46 @@
+import type { Row } from './elicitations/row.ts';
+import { ParleyError } from './errors.ts';
+import type { Owner } from './ids.ts';
+import type { Scope } from './service-key.ts';
+
+/**
+ * Who calls, as a verified token says. A service acts for its tenant and is no user. `keyId` names its key without
+ * revealing it. Key and scopes are absent where Parley itself acts.
+ */
+export type Caller =
+  | {
+      readonly kind: 'service';
+      readonly tenant: string;
+      readonly keyId?: string;
+      /** The name that the deployment gave the key; absent for a key without one, whose `keyId` is a part of a hash. */
+      readonly keyName?: string;
+      readonly scopes?: readonly Scope[];
+    }
+  | ({ readonly kind: 'user' } & Owner);
+
+/** The name of a caller's service key. */
+export function keyIdOf(caller: Caller): string | undefined {
+  return caller.kind === 'service' ? caller.keyId : undefined;
+}
+
+/** The name of a caller's service key for people; undefined for a key without a name. */
+export function keyNameOf(caller: Caller): string | undefined {
+  return caller.kind === 'service' ? caller.keyName : undefined;
+}
+
+/** An elicitation the caller may see, and the clock. */
+export interface Seen {
+  readonly row: Row;
+  readonly now: number;
+}
+
+/** True when the row is the caller's own, or the caller is a service of its tenant. */
+export function maySee(caller: Caller, row: { readonly definition: Owner }): boolean {
+  if (row.definition.tenant !== caller.tenant) return false;
+  return caller.kind === 'service' || caller.userId === row.definition.userId;
+}
+
+/** The same error for what does not exist and for what belongs to someone else. */
+export function notFound(): ParleyError {
+  return new ParleyError('not_found', 'There is nothing here, or it is not yours.');
+}

@@ -1,0 +1,76 @@
+import { type Caller, maySee, notFound } from '../domain/caller.ts';
+import { ParleyError } from '../domain/errors.ts';
+import type { ExpireCommand, FamilyTypes, Refusal, RowOf, WithdrawCommand } from '../domain/family.ts';
+import type { OutboxTask } from '../ports/delivery/outbox.ts';
+import { recordEnded } from './ended.ts';
+import { type RecordDeps, refusedWith } from './family-deps.ts';
+import { readRecord, type SeenRecord } from './read.ts';
+
+// Each lost race means that another commit moved the row, and a row moves at most three times.
+const ROUNDS_MAX = 8;
+
+/**
+ * The only way to move a row: decides on the row as read, commits, and decides again when another commit was faster.
+ * Returns the row after the command; throws the refusal otherwise. A trial throws the same, and returns the row before the
+ * command.
+ */
+export async function settle<T extends FamilyTypes>(
+  deps: RecordDeps<T>,
+  { caller, isTrial = false }: { readonly caller: Caller; readonly isTrial?: boolean | undefined },
+  read: SeenRecord<T>,
+  command: T['command'] | ExpireCommand | WithdrawCommand,
+): Promise<SeenRecord<T>> {
+  const { family, records } = deps;
+  let seen = read;
+  for (let round = 0; round < ROUNDS_MAX; round += 1) {
+    const decision = family.decide(seen.row, command, seen.now);
+    if (seen.isKnown && decision.type !== 'commit') {
+      deps.known.remove(seen.row.id);
+      seen = await readRecord(deps, caller, seen.row.id);
+      continue;
+    }
+    if (decision.type === 'unchanged') return seen;
+    if (decision.type === 'refused') throw refusalOf(deps, decision.refusal, caller, seen);
+    if (isTrial && decision.type === 'commit') return seen;
+    const notes = deps.notesOn(seen.row, decision.step.status);
+    const result = await records.commit(seen.row, decision.step, notes);
+    if (result.row === undefined) deps.known.remove(seen.row.id);
+    if (result.row === undefined || !maySee(caller, result.row)) throw notFound();
+    seen = { row: result.row, now: result.now };
+    deps.known.note(seen);
+    if (!result.committed) continue;
+    afterCommit(deps, seen.row, result.noted);
+    if (decision.type === 'commit') return seen;
+  }
+  throw new Error(`The ${family.noun} ${read.row.id} cannot be moved: its row is damaged.`);
+}
+
+/** What a process does once its commit has moved a row. `noted`: the tasks that the commit noted in the outbox. */
+export function afterCommit<T extends FamilyTypes>(
+  deps: RecordDeps<T>,
+  row: RowOf<T>,
+  noted: readonly OutboxTask[] = [],
+): void {
+  for (const task of noted) void deps.deliverNow(task);
+  if (!deps.family.isTerminal(row.status)) return;
+  deps.observer.settled(row);
+  recordEnded(deps, row.id);
+}
+
+function refusalOf<T extends FamilyTypes>(
+  deps: RecordDeps<T>,
+  refusal: Refusal,
+  caller: Caller,
+  { row, now }: SeenRecord<T>,
+): ParleyError {
+  switch (refusal.code) {
+    case 'invalid_request':
+      return new ParleyError('invalid_request', refusal.message);
+    case 'invalid_answer':
+      return new ParleyError('invalid_answer', refusal.message, {
+        issues: refusal.issues,
+      });
+    default:
+      return refusedWith(deps, refusal, deps.family.toWire(row, { now, content: maySee(caller, row) }));
+  }
+}

@@ -1,0 +1,204 @@
+import { ifAvailable, SleeperReads } from '../async/retry-while-unavailable.ts';
+import { WakeSignal } from '../async/wake-signal.ts';
+import { type Caller, maySee, notFound } from '../domain/caller.ts';
+import { ParleyError } from '../domain/errors.ts';
+import type { FamilyTypes, RecordWake, RowOf } from '../domain/family.ts';
+import type { StreamRef } from '../domain/ids.ts';
+import { BACKUP_DELAY_MS } from '../ports/elicitations/deadlines.ts';
+import type { WakeSource } from '../ports/elicitations/observer.ts';
+import { recordEnded } from './ended.ts';
+import { expire } from './expire.ts';
+import type { RecordDeps } from './family-deps.ts';
+import { readRecord, type SeenRecord } from './read.ts';
+
+export interface WaitInput<T extends FamilyTypes> {
+  readonly caller: Caller;
+  readonly id: string;
+  /** The row, where the caller has read it a moment ago: it is then read once only, after the subscription. */
+  readonly seen?: SeenRecord<T> | undefined;
+  /** Return the open record after this long; without it, wait until it ends. */
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+const EXPIRE_RETRY_MS = 250;
+
+/**
+ * Sleeps until the record ends, or `timeoutMs` passes. Subscribes, then reads, then sleeps, so that no answer is
+ * missed. Retries during an outage of Redis until its own time is over. Throws `unavailable` only when Redis is still
+ * unreachable at the deadline plus grace, and the signal's reason when aborted. One function sleeps and returns, because a
+ * pod may hold many thousands of waiters, and each further promise that a waiter holds takes memory.
+ */
+export async function wait<T extends FamilyTypes>(
+  deps: RecordDeps<T>,
+  input: WaitInput<T>,
+): Promise<SeenRecord<T>> {
+  const seen = await readFirst(deps, input);
+  if ('row' in seen) return seen;
+  const wakeSignal = new WakeSignal(input.signal);
+  let wake: RecordWake<T> | undefined;
+  const subscription = deps.wakes.subscribe(streamOf(seen), input.id, (signal) => {
+    if (signal.type === 'event') {
+      const { revision, status } = signal.event;
+      // Through a Cluster, the wake of the commit that was read may arrive after the row.
+      if (revision === seen.revision && status === seen.status) return;
+      wake = signal.event;
+    }
+    wakeSignal.notify();
+  });
+  const checks = firstChecks(deps, input, seen);
+  try {
+    for (;;) {
+      await wakeSignal.sleep(Math.min(checks.until, checks.nextAt));
+      const reason = wakeSignal.woken();
+      if (reason === 'notified') checks.reads.notified();
+      const ended = wake && endedBy(deps, wake, seen);
+      if (ended !== undefined) return resumed(deps, ended, 'push');
+
+      const found = await recheck(deps, input, checks, seen);
+      if (typeof found === 'object') return resumed(deps, found, reason === 'notified' ? 'read' : 'sweep');
+      if (performance.now() >= checks.until) return toRow(input.id, seen);
+      if (found === 'away' && performance.now() >= checks.giveUpAt) throw stillAway();
+    }
+  } finally {
+    subscription.unsubscribe();
+    wakeSignal.close();
+  }
+}
+
+/** The row when there is nothing to wait for; otherwise what its waiter keeps of it. */
+async function readFirst<T extends FamilyTypes>(
+  deps: RecordDeps<T>,
+  { seen, caller, id, timeoutMs }: WaitInput<T>,
+): Promise<SeenRecord<T> | WaitingRow<T>> {
+  const first = seen ?? (await readRecord(deps, caller, id));
+  if (!maySee(caller, first.row)) throw notFound();
+  return deps.family.isTerminal(first.row.status) || timeoutMs === 0 ? first : toWaitingRow(first);
+}
+
+/**
+ * What a waiter keeps of an open row. A pod may hold many thousands of waiters for days, so the definition, which never
+ * changes, is kept as text: that takes a fraction of the memory of its objects.
+ */
+interface WaitingRow<T extends FamilyTypes> {
+  readonly definition: string;
+  readonly createdAt: number;
+  readonly expiresAt: number;
+  status: T['status'];
+  revision: number;
+  now: number;
+}
+
+function toWaitingRow<T extends FamilyTypes>({
+  row: { definition, status, revision, createdAt, expiresAt },
+  now,
+}: SeenRecord<T>): WaitingRow<T> {
+  return { definition: JSON.stringify(definition), createdAt, expiresAt, status, revision, now };
+}
+
+/** The row as it was last read, with `ending` applied. */
+function toRow<T extends FamilyTypes>(
+  id: string,
+  { definition, now, ...row }: WaitingRow<T>,
+  ending: Partial<RowOf<T>> = {},
+): SeenRecord<T> {
+  return { row: { id, definition: JSON.parse(definition) as T['definition'], ...row, ...ending }, now };
+}
+
+/** The checks of a waiter. Times are on performance.now(). */
+interface Checks {
+  readonly reads: SleeperReads;
+  /** The open row is returned then. */
+  readonly until: number;
+  /** From then on each check tries to expire the row. */
+  expireAt: number;
+  nextAt: number;
+  /** The last check, if Redis is still away then. */
+  readonly giveUpAt: number;
+}
+
+function firstChecks<T extends FamilyTypes>(
+  { settings }: RecordDeps<T>,
+  { timeoutMs = Number.POSITIVE_INFINITY }: WaitInput<T>,
+  { expiresAt, now }: WaitingRow<T>,
+): Checks {
+  const startedAt = performance.now();
+  const deadline = startedAt + (expiresAt - now);
+  const expireAt = deadline + BACKUP_DELAY_MS;
+  return {
+    reads: new SleeperReads(),
+    until: startedAt + timeoutMs,
+    expireAt,
+    nextAt: Math.min(expireAt, startedAt + settings.recheckMs),
+    giveUpAt: deadline + settings.graceMs,
+  };
+}
+
+/**
+ * Expires the row if it is due, reads it, and sets the time of the next check. Returns the ended row, or `open`, or
+ * `away` when Redis cannot be reached.
+ */
+async function recheck<T extends FamilyTypes>(
+  deps: RecordDeps<T>,
+  input: WaitInput<T>,
+  checks: Checks,
+  seen: WaitingRow<T>,
+): Promise<SeenRecord<T> | 'open' | 'away'> {
+  const isDue = performance.now() >= checks.expireAt;
+  const result = isDue ? await ifAvailable(() => expire(deps, input.id)) : undefined;
+  const read = await checks.reads.read(() => readRecord(deps, input.caller, input.id));
+  const checkedAt = performance.now();
+  if (read !== undefined) checks.expireAt = checkedAt + (read.row.expiresAt - read.now) + BACKUP_DELAY_MS;
+  else if (result?.type === 'early') checks.expireAt = checkedAt + result.remainingMs + BACKUP_DELAY_MS;
+  checks.nextAt = nextCheckAt(deps, checks, checkedAt, read === undefined);
+  if (read === undefined) return 'away';
+  if (deps.family.isTerminal(read.row.status)) return read;
+  seen.status = read.row.status;
+  seen.revision = read.row.revision;
+  seen.now = read.now;
+  return 'open';
+}
+
+function nextCheckAt(
+  { settings }: Pick<RecordDeps<FamilyTypes>, 'settings'>,
+  { reads, expireAt, giveUpAt }: Checks,
+  now: number,
+  isAway: boolean,
+): number {
+  const isDue = now >= expireAt;
+  const at = now + reads.pauseMs(isDue ? EXPIRE_RETRY_MS : settings.recheckMs);
+  return Math.min(at, isDue ? at : expireAt, isAway ? giveUpAt : at);
+}
+
+function stillAway(): ParleyError {
+  return new ParleyError('unavailable', 'The deadline passed while Redis was unavailable; read it again.', {
+    retryAfterSeconds: 1,
+  });
+}
+
+/** The ended row, where the wake carries its settlement and a newer revision, by the rule of `KnownRows`; otherwise nothing. */
+function endedBy<T extends FamilyTypes>(
+  { family }: RecordDeps<T>,
+  { id, status, revision, settlement, at }: RecordWake<T>,
+  seen: WaitingRow<T>,
+): SeenRecord<T> | undefined {
+  if (revision <= seen.revision || !family.isTerminal(status) || settlement === undefined) return undefined;
+  const ending: Pick<RowOf<T>, 'settlement' | 'settledAt'> = { settlement, settledAt: at };
+  return toRow<T>(id, { ...seen, status, revision, now: at }, ending as Partial<RowOf<T>>);
+}
+
+function streamOf({ definition }: Pick<WaitingRow<FamilyTypes>, 'definition'>): StreamRef {
+  const { tenant, userId, streamRequestId } = JSON.parse(definition) as StreamRef;
+  return { tenant, userId, streamRequestId };
+}
+
+function resumed<T extends FamilyTypes>(
+  deps: RecordDeps<T>,
+  seen: SeenRecord<T>,
+  source: WakeSource,
+): SeenRecord<T> {
+  // Another pod may have settled it. The timer would stay until the deadline and then read the row for nothing.
+  recordEnded(deps, seen.row.id);
+  deps.observer.resumed(seen.row, source);
+  return seen;
+}

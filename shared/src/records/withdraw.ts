@@ -1,0 +1,27 @@
+import { type Caller, keyIdOf, maySee, notFound } from '../domain/caller.ts';
+import type { FamilyTypes } from '../domain/family.ts';
+import type { RecordDeps } from './family-deps.ts';
+import { readUnlessKnown, type SeenRecord } from './read.ts';
+import { settle } from './settle.ts';
+
+export interface WithdrawRequest<T extends FamilyTypes> {
+  readonly caller: Caller;
+  readonly id: string;
+  /** A short word such as `run_stopped`, `superseded` or `undeliverable`. */
+  readonly reason: string;
+  /** The row, where the caller has read it already; it may have changed since. */
+  readonly seen?: SeenRecord<T>;
+}
+
+/** Takes a record back. Withdrawing it again changes nothing; a settled one is `already_settled`. */
+export async function withdraw<T extends FamilyTypes>(
+  deps: RecordDeps<T>,
+  { caller, id, reason, seen }: WithdrawRequest<T>,
+): Promise<SeenRecord<T>> {
+  if (seen !== undefined && !maySee(caller, seen.row)) throw notFound();
+  return settle(deps, { caller }, seen ?? (await readUnlessKnown(deps, caller, id)), {
+    type: 'withdraw',
+    reason,
+    key: keyIdOf(caller),
+  });
+}
