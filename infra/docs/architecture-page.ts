@@ -1,15 +1,18 @@
 import { dirname } from 'node:path';
 import type { SourceFile } from '../house/imports.ts';
+import { roomTable } from '../house/rooms.ts';
 
-const BEGIN = '<!-- folders -->';
-const END = '<!-- /folders -->';
-
-/** docs/architecture.md with its table of folders brought up to date. Throws when the page has no place for the table. */
+/** docs/architecture.md with its tables of rooms and folders brought up to date. Throws when the page has no place for one. */
 export function architecturePage(page: string, sources: readonly SourceFile[]): string {
-  const from = page.indexOf(BEGIN);
-  const to = page.indexOf(END);
-  if (from < 0 || to < from) throw new Error(`docs/architecture.md has lost ${BEGIN} or ${END}.`);
-  return `${page.slice(0, from)}${BEGIN}\n\n${folderTable(sources)}\n\n${page.slice(to)}`;
+  return withTable(withTable(page, 'rooms', roomTable()), 'folders', folderTable(sources));
+}
+
+/** The page with another table between the two comments of that name. */
+function withTable(page: string, name: string, table: string): string {
+  const [begin, end] = [`<!-- ${name} -->`, `<!-- /${name} -->`];
+  const [from, to] = [page.indexOf(begin), page.indexOf(end)];
+  if (from < 0 || to < from) throw new Error(`docs/architecture.md has lost ${begin} or ${end}.`);
+  return `${page.slice(0, from)}${begin}\n\n${table}\n\n${page.slice(to)}`;
 }
 
 function folderTable(sources: readonly SourceFile[]): string {

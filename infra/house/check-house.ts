@@ -17,6 +17,7 @@ import {
   SURFACES,
   TEST_HARNESS,
 } from './rules.ts';
+import { faultsOfSiblings } from './siblings.ts';
 
 /** Every violation of the house rules in these files, one sentence each. */
 export function checkHouse(files: readonly SourceFile[]): string[] {
@@ -25,6 +26,7 @@ export function checkHouse(files: readonly SourceFile[]): string[] {
     ...faultsOfFolders(files),
     ...faultsOfTypeNames(files),
     ...faultsOfCycles(files),
+    ...faultsOfSiblings(files),
   ];
 }
 

@@ -66,8 +66,12 @@ const SURFACE_EXTRAS: Readonly<Record<Surface, readonly Room[]>> = {
 
 /** True when files of one room may import files of the other. Wiring may import every surface. */
 export function mayImport(room: Room, other: Room): boolean {
-  if (isSurface(room)) return [...SURFACE, ...(SURFACE_EXTRAS[room] ?? [])].includes(other);
-  return isSurface(other) ? room === 'services/api/src' : MAY_IMPORT[room].includes(other);
+  return isSurface(other) ? room === 'services/api/src' : roomsSeenBy(room).includes(other);
+}
+
+/** The rooms that files of a room may import, the surfaces excepted. */
+export function roomsSeenBy(room: Room): readonly Room[] {
+  return isSurface(room) ? [...SURFACE, ...(SURFACE_EXTRAS[room] ?? [])] : MAY_IMPORT[room];
 }
 
 function isSurface(room: Room): room is Surface {

@@ -121,6 +121,17 @@ describe('the house', () => {
     expect(checkHouse([{ path: 'clients/core/src/a.ts', text }, ...two.slice(1)])).toEqual([]);
   });
 
+  it('refuses folders side by side that import each other in a circle', () => {
+    const folder = 'services/api/src/agents/mcp';
+    const chain = [
+      { path: `${folder}/calls/a.ts`, text: "import { b } from '../tasks/b.ts';" },
+      { path: `${folder}/tasks/c.ts`, text: "import { d } from '../transports/d.ts';" },
+    ];
+    expect(checkHouse(chain)).toEqual([]);
+    const back = { path: `${folder}/transports/e.ts`, text: "import { f } from '../calls/f.ts';" };
+    expect(checkHouse([...chain, back]).join()).toContain('calls -> tasks -> transports -> calls');
+  });
+
   it('refuses a cycle', () => {
     const faults = checkHouse([
       { path: 'shared/src/elicitations/a.ts', text: "import { b } from './b.ts';" },
