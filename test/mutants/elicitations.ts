@@ -33,8 +33,8 @@ export const ELICITATIONS: readonly Mutant[] = [
   {
     defect: 'The wakes are published before the row and the feed hold what they announce.',
     file: STEP,
-    find: '  local isTrimmed = false\n',
-    replace: "  publishWake('1-1', nowText, wakeJson, streamChannel, inbox)\n  local isTrimmed = false\n",
+    find: '  local feedTtl = retention\n',
+    replace: "  publishWake('1-1', nowText, wakeJson, streamChannel, inbox)\n  local feedTtl = retention\n",
     killedBy: ON_REDIS,
     test: 'publishes wakes with the same positions',
   },

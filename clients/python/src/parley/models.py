@@ -74,6 +74,7 @@ class Approval(_ApprovalRequired, _Ended, total=False):
 
     inputSchema: Json
     remember: Literal["conversation"] | Json
+    risk: Literal["low", "medium", "high"]
     decision: Literal["approve", "edit", "deny"]
     editedArguments: Json
     remembered: bool
