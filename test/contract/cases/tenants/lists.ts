@@ -132,17 +132,18 @@ export function tenantListContract(contract: Contract): void {
     });
 
     // Turns have no list of their person: a page leaves the others out.
-    it.skipIf(kind === 'turns')('that are open are found at once among many of others', async () => {
-      const { tenant } = newOwner();
-      const [alice, ...others] = usersOfOneBucket(tenant, 3) as [Owner, ...Owner[]];
-      const { member } = await begin(contract, alice);
-      for (const other of others) await begin(contract, other);
-      for (const each of Object.values(KINDS)) await each(contract, alice);
-      const request = { tenant, kind, state: 'open', order: 'newest', limit: 1 } as const;
-      const found = await walk(contract.pods.second, { ...request, userId: alice.userId });
-      expect(found).toHaveLength(2);
-      expect(found).toContain(member);
-    });
+    if (kind !== 'turns')
+      it('that are open are found at once among many of others', async () => {
+        const { tenant } = newOwner();
+        const [alice, ...others] = usersOfOneBucket(tenant, 3) as [Owner, ...Owner[]];
+        const { member } = await begin(contract, alice);
+        for (const other of others) await begin(contract, other);
+        for (const each of Object.values(KINDS)) await each(contract, alice);
+        const request = { tenant, kind, state: 'open', order: 'newest', limit: 1 } as const;
+        const found = await walk(contract.pods.second, { ...request, userId: alice.userId });
+        expect(found).toHaveLength(2);
+        expect(found).toContain(member);
+      });
 
     it('change nothing where a place that is right is mended', async () => {
       const owner = newOwner();
