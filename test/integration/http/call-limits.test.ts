@@ -1,5 +1,5 @@
 import type { Caller } from '@parley/shared/domain/caller';
-import type { Owner } from '@parley/shared/domain/ids';
+import { mintElicitationId, mintRecordId, type Owner } from '@parley/shared/domain/ids';
 import { createMemoryBackend } from '@parley/shared/memory/backend';
 import { createMemoryLimits } from '@parley/shared/memory/limits';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -30,6 +30,20 @@ beforeEach(() => {
 afterEach(() => vi.useRealTimers());
 
 const REFUSED = { status: 429, code: 'read_quota', retryAfter: expect.stringMatching(/^[1-9]\d*$/) };
+
+it.each([
+  ['an elicitation', mintElicitationId, 'rate_limited'],
+  ['an approval', (owner: Owner) => mintRecordId('ap', owner), 'rate_limited'],
+  ['what cannot exist', () => 'el_none', undefined],
+] as const)('the answers to %s have a budget where there can be one', async (_what, mint, code) => {
+  const limits = callLimitsOn(createMemoryLimits(), { elicitationAnswers: 2 });
+  const user = { kind: 'user', ...newOwner() } as const;
+  const id = mint(user);
+  const calls = [limits.answer(user, id), limits.call(user, true, id), limits.answer(user, id)];
+  const refusals = await Promise.all(calls.map(refusalOf));
+  expect(refusals.map((refusal) => refusal?.code)).toEqual([undefined, undefined, code]);
+  expect(await refusalOf(limits.answer(newOwner(), id))).toBeUndefined();
+});
 
 describe('the reads of a user', () => {
   it('have a budget of bytes: the reply that exceeds it is sent, the next read is refused', async () => {

@@ -105,7 +105,12 @@ export const LIMIT_VARIABLES = {
     1e6,
     'Ended elicitations listed for one user; for a short time about a sixteenth more.',
   ),
-  PARLEY_LIMIT_ELICITATION_ANSWERS: integer(300, 1, 1e9, 'Answers to one elicitation in 10 s.'),
+  PARLEY_LIMIT_ELICITATION_ANSWERS: integer(
+    300,
+    1,
+    1e9,
+    'Answers to one elicitation, or decisions on one approval, in 10 s.',
+  ),
   PARLEY_LIMIT_CONNECT_FORMS: integer(
     600,
     1,

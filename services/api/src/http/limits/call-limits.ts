@@ -1,6 +1,6 @@
 import type { Caller } from '@parley/shared/domain/caller';
 import { ParleyError } from '@parley/shared/domain/errors';
-import { bucketOfElicitationId, type Owner } from '@parley/shared/domain/ids';
+import { bucketOfRecordId, type Owner } from '@parley/shared/domain/ids';
 import type { LimitName } from '@parley/shared/observe/metrics/metric-labels';
 import type { Rate } from '@parley/shared/ports/limits';
 import type { RouteCall } from '../route.ts';
@@ -15,7 +15,7 @@ import {
 export interface CallLimits {
   /**
    * One call of this caller: a service call, or a user's write or read. With `answers`, the id of the elicitation that the
-   * call answers, also one answer to it.
+   * call answers or of the approval on which it decides, also one answer to it.
    */
   call(caller: Caller, writes: boolean, answers?: string): Promise<void>;
   /**
@@ -33,8 +33,8 @@ export interface CallLimits {
    * before a large one is read, because reading and parsing it would cost most.
    */
   body(caller: Caller, bytes: number): Promise<void>;
-  /** One answer of one caller to one elicitation. */
-  answer(owner: Owner, elicitationId: string): Promise<void>;
+  /** One answer of one caller to one elicitation, or one decision on one approval. */
+  answer(owner: Owner, id: string): Promise<void>;
   /** A place for one event stream. */
   readonly stream: TakeStreamPlace;
   /** What the open event streams of a user read, over all pods. Throws `unavailable`. */
@@ -64,9 +64,9 @@ export const USER_LIMITS = [
   'streams',
 ] as const satisfies readonly LimitName[];
 
-/** The limit of the answers to one elicitation. */
-export function answerLimitOf(elicitationId: string): string {
-  return `answers:${elicitationId}`;
+/** The limit of the answers to one elicitation, and of the decisions on one approval. */
+export function answerLimitOf(id: string): string {
+  return `answers:${id}`;
 }
 
 /** A service key has its budget under a name that no user can have. */
@@ -123,10 +123,10 @@ export function createCallLimits(deps: CallLimitDeps): CallLimits {
     throw new ParleyError('rate_limited', 'Too many requests; wait and try again.', { retryAfterSeconds });
   }
 
-  async function takeAnswer(owner: Owner, elicitationId: string): Promise<void> {
+  async function takeAnswer(owner: Owner, id: string): Promise<void> {
     // An id that cannot exist has no budget: its name, however long, must not reach Redis.
-    if (bucketOfElicitationId(elicitationId) === undefined) return;
-    await take('answers', owner, settings.elicitationAnswers, { of: `:${elicitationId}` });
+    if (bucketOfRecordId(id) === undefined) return;
+    await take('answers', owner, settings.elicitationAnswers, { of: `:${id}` });
   }
 
   /**
@@ -216,13 +216,13 @@ function readRate(points: number): Rate {
 }
 
 /**
- * Resolves when a caller may answer an elicitation that the body of its call names: the budget of the call, and that of the
- * elicitation. Throws `rate_limited`.
+ * Resolves when a caller may answer an elicitation, or decide on an approval, that the body of its call names: the budget of
+ * the call, and that of the record. Throws `rate_limited`.
  */
 export async function admitAnswer(
   limits: Pick<CallLimits, 'answer'>,
   { caller, admitted }: Pick<RouteCall, 'caller' | 'admitted'>,
-  elicitationId: string,
+  id: string,
 ): Promise<void> {
-  await Promise.all([admitted, caller.kind === 'user' && limits.answer(caller, elicitationId)]);
+  await Promise.all([admitted, caller.kind === 'user' && limits.answer(caller, id)]);
 }
