@@ -267,8 +267,12 @@ test('only a key of the tenant with the scope makes links, and only where a link
     expect(await callAnswerLink(here, asked.id, { body })).toMatchObject({
       body: { code: 'invalid_request' },
     });
-  await here.engine.withdraw({ caller: { kind: 'service', tenant: 'acme' }, id: asked.id, reason: 'done' });
-  expect(await refused(asked.id)).toMatchObject({ code: 'already_settled' });
+  const response = { action: 'accept', content: { seat: 'aisle', bags: 0 } } as const;
+  await here.engine.answer({ caller: { kind: 'user', ...ADA }, id: asked.id, response, surface: 'chat' });
+  const late = await refused(asked.id);
+  expect(late).toMatchObject({ code: 'already_settled', elicitation: { status: 'accepted' } });
+  // A key that makes links may not read answers.
+  expect(late.elicitation).not.toHaveProperty('content');
 });
 
 test('a link ends with its question', async () => {
@@ -387,11 +391,19 @@ describe('a link to an approval', () => {
     expect(await callAnswerLink(here, id, { body: { allowSensitive: true } })).toMatchObject({ status: 400 });
     const { body } = await callAnswerLink(here, id, { body: { expiresInSeconds: 86_400 } });
     expect(Date.parse(String(body.expiresAt))).toBe((await read()).expiresAt);
-    await decideAs(here.engine, STREAM, id, { decision: 'deny' });
-    expect(await callAnswerLink(here, id)).toMatchObject({
+    await decideAs(here.engine, STREAM, id, { decision: 'deny', reason: 'My own words.' });
+    const late = await callAnswerLink(here, id);
+    expect(late).toMatchObject({
       status: 409,
       body: { code: 'already_settled', approval: { approvalId: id, status: 'denied' } },
     });
+    expect(JSON.stringify(late.body)).not.toContain('My own words.');
+    const { row: high } = await requestApproval(here.engine, STREAM, { risk: 'high' });
+    expect(await callAnswerLink(here, high.id)).toMatchObject({
+      status: 400,
+      body: { errors: [{ path: 'allowHighRisk' }] },
+    });
+    expect((await callAnswerLink(here, high.id, { body: { allowHighRisk: true } })).status).toBe(201);
   });
 
   test('is refused, and opens nothing, where the deployment has none', async () => {

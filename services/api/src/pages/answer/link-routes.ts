@@ -21,18 +21,23 @@ interface LinkRoutesDeps {
   readonly onEvent: (event: ConnectEvent, requestId?: string) => void;
 }
 
-const ApprovalLinkInput = z
-  .strictObject({
-    expiresInSeconds: z
-      .int()
-      .min(SECONDS_MIN)
-      .max(LINK_SECONDS_MAX)
-      .default(SECONDS_DEFAULT)
-      .describe('How long the link can be opened; at most until the deadline.'),
-  })
-  .meta({ id: 'ApprovalLinkInput' });
+const LinkInput = z.strictObject({
+  expiresInSeconds: z
+    .int()
+    .min(SECONDS_MIN)
+    .max(LINK_SECONDS_MAX)
+    .default(SECONDS_DEFAULT)
+    .describe('How long the link can be opened; at most until the deadline.'),
+});
 
-const LinkInput = ApprovalLinkInput.extend({
+const ApprovalLinkInput = LinkInput.extend({
+  allowHighRisk: z
+    .boolean()
+    .default(false)
+    .describe('True to make a link for a call whose `risk` is `high`.'),
+}).meta({ id: 'ApprovalLinkInput' });
+
+const QuestionLinkInput = LinkInput.extend({
   allowSensitive: z
     .boolean()
     .default(false)
@@ -58,7 +63,7 @@ interface LinkableRecord {
 }
 
 /** What differs between the links of questions and those of approvals. */
-interface LinkedFamily<Input extends z.infer<typeof ApprovalLinkInput>> {
+interface LinkedFamily<Input extends z.infer<typeof LinkInput>> {
   readonly path: string;
   readonly group: 'Questions' | 'Approvals';
   readonly input: z.ZodType<Input, unknown>;
@@ -71,10 +76,10 @@ interface LinkedFamily<Input extends z.infer<typeof ApprovalLinkInput>> {
   readLinkable(deps: LinkRoutesDeps, caller: Caller, id: string, body: Input): Promise<LinkableRecord>;
 }
 
-const QUESTIONS: LinkedFamily<z.infer<typeof LinkInput>> = {
+const QUESTIONS: LinkedFamily<z.infer<typeof QuestionLinkInput>> = {
   path: '/v1/elicitations/:id/answer-link',
   group: 'Questions',
-  input: LinkInput,
+  input: QuestionLinkInput,
   says: {
     make: 'Make a link to answer without a token',
     about:
@@ -102,14 +107,14 @@ const APPROVALS: LinkedFamily<z.infer<typeof ApprovalLinkInput>> = {
   },
   sampleId: 'ap_09Yw2nC5l8bZ0vR7tKdJ1mHs',
   read: ({ engine }, caller, id) => engine.approvals.read(caller, id),
-  async readLinkable({ engine, linksApprovals }, caller, id) {
+  async readLinkable({ engine, linksApprovals }, caller, id, { allowHighRisk }) {
     const seen = await engine.approvals.read(caller, id);
     if (!linksApprovals)
       throw new ParleyError(
         'invalid_request',
         'Approvals have no answer links here: PARLEY_APPROVAL_LINKS is false.',
       );
-    refuseUnlinkableApproval(seen);
+    refuseUnlinkableApproval(seen, allowHighRisk);
     return seen;
   },
 };
@@ -126,7 +131,7 @@ export function answerLinkRoutes(deps: LinkRoutesDeps): Surface {
   };
 }
 
-function issueRoute<Input extends z.infer<typeof ApprovalLinkInput>>(
+function issueRoute<Input extends z.infer<typeof LinkInput>>(
   deps: LinkRoutesDeps,
   { path, group, input, says, sampleId, readLinkable }: LinkedFamily<Input>,
 ): Route {
@@ -167,7 +172,7 @@ function issueRoute<Input extends z.infer<typeof ApprovalLinkInput>>(
   });
 }
 
-function revokeRoute<Input extends z.infer<typeof ApprovalLinkInput>>(
+function revokeRoute<Input extends z.infer<typeof LinkInput>>(
   deps: LinkRoutesDeps,
   { path, group, says, read }: LinkedFamily<Input>,
 ): Route {

@@ -8,14 +8,16 @@ import { type ErrorExtras, ParleyError } from '@parley/shared/domain/errors';
 import type { SeenRecord } from '@parley/shared/records/read';
 import { isOnOurPage } from '../../accounts/own-pages.ts';
 
-/** Throws where no link could lead to an answer of the question. */
+/** Throws where no link could lead to an answer of the question. Its error has no answer: a key that makes links may not read. */
 export function refuseUnlinkableQuestion(
   publicUrl: string,
   { row, now }: Seen,
   allowSensitive: boolean,
 ): void {
   if (isTerminal(row.status) || now >= row.expiresAt)
-    throw ended(row.status, isTerminal(row.status), { elicitation: toWire(row, { now, content: true }) });
+    throw ended(row.status, isTerminal(row.status), {
+      elicitation: toWire(row, { now, content: false }),
+    });
   if (isOnOurPage(publicUrl, row))
     throw refused(
       '',
@@ -26,11 +28,16 @@ export function refuseUnlinkableQuestion(
 }
 
 /** Throws where no link could lead to a decision on the call. */
-export function refuseUnlinkableApproval({ row, now }: SeenRecord<ApprovalTypes>): void {
+export function refuseUnlinkableApproval(
+  { row, now }: SeenRecord<ApprovalTypes>,
+  allowHighRisk: boolean,
+): void {
   if (isApprovalEnded(row.status) || now >= row.expiresAt)
     throw ended(row.status, isApprovalEnded(row.status), {
-      approval: toApprovalWire(row, { now, content: true }),
+      approval: toApprovalWire(row, { now, content: false }),
     });
+  if (row.definition.risk === 'high' && !allowHighRisk)
+    throw refused('allowHighRisk', 'must be true for a call of a high risk; a link can reach another person');
 }
 
 /** `isNoticed`: the record itself says that it has ended. Its deadline may have passed before anybody noticed. */
@@ -41,7 +48,7 @@ function ended(status: string, isNoticed: boolean, about: ErrorExtras): ParleyEr
 }
 
 function refused(path: string, message: string): ParleyError {
-  return new ParleyError('invalid_request', 'There can be no answer link for this question; see errors.', {
+  return new ParleyError('invalid_request', 'There can be no such answer link; see errors.', {
     issues: [{ path, message }],
   });
 }
