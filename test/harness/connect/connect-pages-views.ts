@@ -125,7 +125,13 @@ export const SAMPLES: Readonly<Record<string, ConnectView>> = {
   group: {
     page: 'group',
     agent: 'Travel desk',
-    tool: { server: 'Bookings', name: 'bookings_cancel', title: 'Cancel a booking' },
+    tool: {
+      server: 'Bookings',
+      name: 'bookings_cancel',
+      title: 'Cancel a booking',
+      hints: { destructive: true },
+    },
+    person: 'ada@example.com',
     risk: 'low',
     same: { refund: true, notify: '' },
     calls: [
@@ -140,6 +146,7 @@ export const SAMPLES: Readonly<Record<string, ConnectView>> = {
     page: 'group',
     agent: long.agent,
     tool: { server: long.service, name: 'x'.repeat(64), title: long.service },
+    person: `${'ada.lovelace.'.repeat(8)}@example.com`,
     risk: 'medium',
     same: {},
     calls: [
@@ -152,7 +159,7 @@ export const SAMPLES: Readonly<Record<string, ConnectView>> = {
     decide: { action: '/auth/inbox/groups/g/approve', csrf: 'group-token' },
     denyPath: '/auth/inbox/groups/g/deny',
   },
-  'group-late': { page: 'group-late' },
+  'group-partly': { page: 'group-partly', recorded: 12, chosen: 50 },
   inbox: {
     page: 'inbox',
     person: 'ada@example.com',

@@ -1,9 +1,11 @@
 import type { ApprovalDefinition } from '@parley/shared/domain/approvals/definition';
+import { createMemoryLimits } from '@parley/shared/memory/limits';
 import { describe, expect, test } from 'vitest';
 import { createBoundIdentity } from '../../../services/api/src/pages/identity/bound.ts';
 import { createTestBrowser, headingOf, SAYS, type Shown } from '../../harness/connect/browser.ts';
 import { ADA, type World } from '../../harness/connect/setup.ts';
 import { decideAs, requestApproval } from '../../harness/engines/approvals.ts';
+import { callLimitsOn } from '../../harness/http/call-limits.ts';
 import { askAboutSeat, MESSAGE } from './seat-question.ts';
 import { connectSuite, type WorldOptions } from './suite.ts';
 
@@ -16,6 +18,7 @@ const OF_BOB = { ...BOB, streamRequestId: 'run 2' };
 const TOOL = { server: 'bk-7', serverTitle: 'Bookings', name: 'bookings_cancel', title: 'Cancel a booking' };
 const FORM = { type: 'object', properties: { seat: { type: 'string' } } } as const;
 const TITLE = 'Your inbox';
+const PARTLY = headingOf({ page: 'group-partly', recorded: 1, chosen: 2 });
 
 const ask = (here: World, timeoutSeconds: number) =>
   askAboutSeat(here, { requestedSchema: FORM }, { timeoutSeconds });
@@ -181,14 +184,16 @@ describe('equal calls', () => {
     expect((await browser.post(action, fields)).status).toBe(422);
     const [first = '', second = '', third = ''] = ids;
     const left = await browser.post(action, { ...fields, call: first });
-    expect(left.hops[0]).toMatch(/\/groups\/|\?inbox/u);
+    // What a person has left out is not put before them again at once, checked.
+    expect(left.hops).toEqual([INBOX]);
     await decideAs(here.engine, STREAM, second, { decision: 'deny' });
     const late = await browser.postAll(action, [
       ...Object.entries(fields),
       ['call', second],
       ['call', third],
     ]);
-    expect([late.status, late.heading]).toEqual([409, headingOf({ page: 'group-late' })]);
+    expect([late.status, late.heading]).toEqual([409, PARTLY]);
+    expect(late.html).toContain('for 1 of 2 calls');
     expect(await Promise.all(ids.map((id) => statusOf(here, id)))).toEqual([
       'approved',
       'denied',
@@ -197,6 +202,33 @@ describe('equal calls', () => {
     expect(
       (await browser.open(new URL(action, here.publicUrl).pathname.replace(/\/approve$/u, ''))).hops,
     ).toEqual([INBOX]);
+  });
+
+  test('say how many were decided when a limit is reached among them', async () => {
+    const callLimits = callLimitsOn(createMemoryLimits(), { userWrites: 2 });
+    const { here, browser, open } = await entered({ deps: { callLimits } });
+    const ids = [await call(here), await call(here), await call(here)];
+    const { forms } = await browser.open(pathsOn(await open())[0] ?? '');
+    const { action = '', fields = {} } = forms.get('approve') ?? {};
+    const chosen = ids.map((id): [string, string] => ['call', id]);
+    const partly = await browser.postAll(action, [...Object.entries(fields), ...chosen]);
+    expect([partly.status, partly.heading]).toEqual([409, PARTLY]);
+    expect(partly.html).toContain('for 2 of 3 calls');
+    const statuses = await Promise.all(ids.map((id) => statusOf(here, id)));
+    expect(statuses).toEqual(['approved', 'approved', 'pending']);
+    expect((await browser.postAll(action, [...Object.entries(fields), ...chosen])).status).toBe(429);
+  });
+
+  test('are those of a tool that says the same of itself, and show what it says', async () => {
+    const { here, browser, open } = await entered();
+    const hints = (destructive: boolean) => ({ tool: { ...TOOL, hints: { destructive } } });
+    for (const destructive of [true, true, false]) await call(here, hints(destructive));
+    await call(here, { tool: { ...TOOL, title: 'Look at a booking' } });
+    const paths = pathsOn(await open());
+    expect(paths).toHaveLength(3);
+    const group = await browser.open(paths.find((path) => path?.includes('/groups/')) ?? '');
+    expect(callsOn(group)).toHaveLength(2);
+    for (const text of ['Can change or delete things', 'Signed in as']) expect(group.html).toContain(text);
   });
 
   test('are never decided together with one of a high risk, of another person, or from another site', async () => {
@@ -214,9 +246,7 @@ describe('equal calls', () => {
       await browser.post(action, { ...fields, call: ids[0] ?? '' }, foreign),
     ])
       expect([refused.status, refused.heading]).toEqual([403, SAYS.refused]);
-    expect((await browser.post(action, { ...fields, call: ofBob.id })).heading).toBe(
-      headingOf({ page: 'group-late' }),
-    );
+    expect((await browser.post(action, { ...fields, call: ofBob.id })).heading).toBe(PARTLY);
     const stranger = createTestBrowser(here);
     expect((await stranger.open(action.replace(/\/approve$/u, ''))).forms.has('sign-in')).toBe(true);
     for (const id of [...ids, high]) expect(await statusOf(here, id)).toBe('pending');

@@ -12,6 +12,7 @@ import {
   groupPath,
   INBOX_PATH,
 } from '../../accounts/own-pages.ts';
+import type { Person } from '../identity/identity.ts';
 import { FORM_FIELDS } from '../kit/fields.ts';
 import { readForm } from '../serving/form.ts';
 import type { Parts } from '../serving/parts.ts';
@@ -32,7 +33,7 @@ export async function showGroup(parts: Parts, visit: Visit): Promise<PageReply> 
   const admitted = await admitToInbox(parts, visit);
   if ('view' in admitted) return page(admitted.view);
   await parts.callLimits.call({ kind: 'user', ...admitted.owner }, false);
-  return groupPage(parts, visit, admitted.owner);
+  return groupPage(parts, visit, admitted);
 }
 
 /** `POST /auth/inbox/groups/:id/approve`. */
@@ -54,18 +55,37 @@ async function decideGroup(parts: Parts, visit: Visit, decision: 'approve' | 'de
   const { owner } = admitted;
   const caller = { kind: 'user', ...owner } as const;
   const chosen = [...new Set(form.fields.getAll(FORM_FIELDS.call))].filter(isApprovalId).slice(0, CALLS_MAX);
-  if (chosen.length === 0) return groupPage(parts, visit, owner, 'none-chosen');
+  if (chosen.length === 0) return groupPage(parts, visit, admitted, 'none-chosen');
   // A form can name any call of its person. Those of a high risk are decided on their own pages alone.
   const rows = await Promise.all(chosen.map((id) => readOwn(parts, caller, id)));
   if (rows.some((row) => row !== undefined && groupIdOf(row) !== visit.param))
     return page({ page: 'refused', retry: INBOX_PATH });
-  let late = 0;
-  for (const id of chosen) {
-    await parts.callLimits.call(caller, true, id);
-    if (!(await decided(parts, { caller, id, response: { decision }, surface: ANSWER_PAGE_SURFACE })))
-      late += 1;
+  const recorded = await decideEach(parts, caller, chosen, decision);
+  if (recorded < chosen.length) return page({ page: 'group-partly', recorded, chosen: chosen.length });
+  // Calls that the person has left out are not put before them again at once, checked.
+  const leftOut = Number(form.fields.get(FORM_FIELDS.shown)) > chosen.length;
+  return { type: 'moved', path: leftOut ? INBOX_PATH : await nextPath(parts, owner) };
+}
+
+/** Returns how many decisions were recorded. Throws what keeps the first from it. */
+async function decideEach(
+  parts: Parts,
+  caller: Caller & { readonly kind: 'user' },
+  ids: readonly string[],
+  decision: 'approve' | 'deny',
+): Promise<number> {
+  let recorded = 0;
+  try {
+    for (const id of ids) {
+      await parts.callLimits.call(caller, true, id);
+      if (await decided(parts, { caller, id, response: { decision }, surface: ANSWER_PAGE_SURFACE }))
+        recorded += 1;
+    }
+  } catch (error) {
+    // The pages of errors say that nothing was changed, which is true until the first decision is recorded.
+    if (recorded === 0 || !isParleyError(error)) throw error;
   }
-  return late > 0 ? page({ page: 'group-late' }) : { type: 'moved', path: await nextPath(parts, owner) };
+  return recorded;
 }
 
 async function readOwn({ engine }: Parts, caller: Caller, id: string): Promise<ApprovalRow | undefined> {
@@ -91,7 +111,7 @@ async function decided({ engine }: Parts, decision: DecideInput): Promise<boolea
 async function groupPage(
   parts: Parts,
   visit: Visit,
-  owner: Owner,
+  { owner, person }: { readonly owner: Owner; readonly person: Person },
   fault?: 'none-chosen',
 ): Promise<PageReply> {
   const { records, now } = await readOpenRecords(parts, owner);
@@ -101,14 +121,21 @@ async function groupPage(
   const shown = readableOf(rows);
   const [first] = shown;
   if (first === undefined) return { type: 'moved', path: INBOX_PATH };
-  if (rows.length === 1) return { type: 'moved', path: `${answerPath(first.id)}?${FROM_INBOX}` };
+  if (shown.length === 1) return { type: 'moved', path: `${answerPath(first.id)}?${FROM_INBOX}` };
   const { agent, tool, risk } = first.definition;
+  const { hints } = tool;
   const same = sameIn(shown);
   const path = groupPath(visit.param);
   const view: GroupView = {
     page: 'group',
     agent,
-    tool: { server: titleOfServer(tool), name: tool.name, title: titleOfTool(tool) },
+    tool: {
+      server: titleOfServer(tool),
+      name: tool.name,
+      title: titleOfTool(tool),
+      ...(hints !== undefined && { hints }),
+    },
+    person: person.name,
     ...(risk !== undefined && { risk }),
     same: Object.fromEntries(Object.entries(first.definition.arguments).filter(([name]) => same.has(name))),
     calls: shown.map(({ id, definition }) => ({

@@ -41,11 +41,12 @@ export async function readOpenRecords(
 }
 
 /**
- * Names the calls that a person may decide together: those of one agent, tool, rule and risk. Undefined for one that is always
- * decided by itself, because its risk is high or not known.
+ * Names the calls that a person may decide together: those of one agent, tool, rule and risk. A tool that calls itself something
+ * else, or says something else of what it can do, is another one: a page shows it once for all its calls. Undefined for a call
+ * that is always decided by itself, because its risk is high or not known.
  */
 export function groupIdOf({ definition }: Pick<ApprovalRow, 'definition'>): string | undefined {
-  const { agentId, tool, rule, risk } = definition;
+  const { agentId, agent, tool, rule, risk } = definition;
   if (risk !== 'low' && risk !== 'medium') return undefined;
-  return sha256(JSON.stringify(['group of calls', agentId, tool.server, tool.name, rule, risk]));
+  return sha256(JSON.stringify(['group of calls', agentId, agent, tool, rule, risk]));
 }

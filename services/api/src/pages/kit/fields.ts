@@ -7,6 +7,7 @@ export const FORM_FIELDS = {
   remember: 'remember',
   reason: 'reason',
   call: 'call',
+  shown: 'shown',
 } as const;
 
 /** What a form of a page posts to, and the token that proves the page was ours. */

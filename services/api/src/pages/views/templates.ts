@@ -36,7 +36,7 @@ export function sheetOf(view: ConnectView, strings: PageStrings): Template {
     case 'inbox':
     case 'inbox-elsewhere':
     case 'group':
-    case 'group-late':
+    case 'group-partly':
       return inboxSheetOf(view, strings);
     case 'accounts-elsewhere':
       return noticeTemplate(404, 'person', strings.accounts.elsewhere);
@@ -91,7 +91,7 @@ export function sheetOf(view: ConnectView, strings: PageStrings): Template {
   }
 }
 
-type InboxPage = 'inbox' | 'inbox-elsewhere' | 'group' | 'group-late';
+type InboxPage = 'inbox' | 'inbox-elsewhere' | 'group' | 'group-partly';
 
 function inboxSheetOf(view: Extract<ConnectView, { page: InboxPage }>, strings: PageStrings): Template {
   switch (view.page) {
@@ -99,8 +99,13 @@ function inboxSheetOf(view: Extract<ConnectView, { page: InboxPage }>, strings: 
       return inboxTemplate(view, strings);
     case 'group':
       return groupTemplate(view, strings);
-    case 'group-late':
-      return noticeTemplate(409, 'ended', strings.inbox.group.late, inboxLink(strings));
+    case 'group-partly':
+      return noticeTemplate(
+        409,
+        'ended',
+        strings.inbox.group.partly(view.recorded, view.chosen),
+        inboxLink(strings),
+      );
     case 'inbox-elsewhere':
       return noticeTemplate(404, 'person', strings.inbox.elsewhere);
   }

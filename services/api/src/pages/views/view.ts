@@ -74,7 +74,12 @@ export type ConnectView =
     }
   | GroupView
   /** Of calls that were decided together, some had ended before. */
-  | { readonly page: 'group-late' }
+  | {
+      readonly page: 'group-partly';
+      /** How many of the chosen calls the person has decided. */
+      readonly recorded: number;
+      readonly chosen: number;
+    }
   /** Nobody signs in on these pages. */
   | { readonly page: 'inbox-elsewhere' }
   /** Asks to confirm. */

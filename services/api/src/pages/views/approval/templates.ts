@@ -1,4 +1,3 @@
-import type { ToolHints } from '@parley/shared/domain/approvals/approval';
 import { REASON_CHARACTERS_MAX } from '@parley/shared/domain/approvals/response-input';
 import type { EndedApprovalStatus } from '@parley/shared/domain/approvals/status';
 import { FORM_FIELDS } from '../../kit/fields.ts';
@@ -11,7 +10,7 @@ import type { PageStrings } from '../strings.ts';
 import type { ConnectView } from '../view.ts';
 import { inboxLink } from '../words.ts';
 import { argumentList } from './arguments.ts';
-import type { ToolTrait } from './strings.ts';
+import { traitsBox } from './traits.ts';
 
 type ApprovalView<Page extends ConnectView['page']> = Extract<ConnectView, { page: Page }>;
 
@@ -84,18 +83,4 @@ function reasonField({ reason }: ApprovalView<'approval'>, { approval }: PageStr
 <p class="help" id="reason-help">${approval.reasonHelp}</p>
 <textarea id="reason" name="${FORM_FIELDS.reason}" rows="2" dir="auto" maxlength="${REASON_CHARACTERS_MAX}" aria-describedby="${reason === undefined ? '' : 'reason-fault '}reason-help"${reason === undefined ? undefined : fault}>\n${reason}</textarea></div>
 `;
-}
-
-/** What the tool can do, as a warning unless it claims to be harmless. */
-function traitsBox(hints: ToolHints | undefined, { approval }: PageStrings): Html {
-  const traits = traitsOf(hints);
-  const isCalm = traits.every((trait) => trait === 'reads' || trait === 'keeps');
-  return paragraph(traits.map((trait) => approval.traits[trait]).join(' · '), isCalm ? 'quiet' : 'box warn');
-}
-
-function traitsOf({ readOnly, destructive, openWorld }: ToolHints = {}): readonly ToolTrait[] {
-  const reaches: readonly ToolTrait[] = openWorld === true ? ['reaches'] : [];
-  if (readOnly === true) return ['reads', ...reaches];
-  if (destructive === undefined) return reaches.length === 0 ? ['unknown'] : reaches;
-  return [destructive ? 'changes' : 'keeps', ...reaches];
 }

@@ -2,13 +2,14 @@ import { FORM_FIELDS } from '../../kit/fields.ts';
 import { type Html, html } from '../../kit/html.ts';
 import type { Template } from '../../kit/layout.ts';
 import { argumentList } from '../approval/arguments.ts';
+import { traitsBox } from '../approval/traits.ts';
 import { code, facts, form, name, ownPath, paragraph, plain } from '../parts.ts';
 import type { PageStrings } from '../strings.ts';
 import type { GroupView } from './view.ts';
 
 /** May the agent make these calls? */
 export function groupTemplate(view: GroupView, strings: PageStrings): Template {
-  const { approval, common, inbox } = strings;
+  const { approval, asking, common, inbox } = strings;
   const { group } = inbox;
   const { agent, tool, calls, risk, fault } = view;
   const count = plain(String(calls.length));
@@ -20,12 +21,15 @@ export function groupTemplate(view: GroupView, strings: PageStrings): Template {
     body: html`${facts([
       [approval.tool, html`${name(tool.server)} · ${code(tool.name)}`],
       risk === undefined ? undefined : [approval.risk, plain(approval.risks[risk])],
+      [asking.person, name(view.person)],
     ])}
+${traitsBox(tool.hints, strings)}
 ${fault === undefined ? undefined : html`<p class="box bad" role="alert">${group.noneChosen}</p>`}
 ${paragraph(group.lead)}
 ${form(
   view.decide,
-  html`${choiceOf(view, strings)}
+  html`<input type="hidden" name="${FORM_FIELDS.shown}" value="${count}">
+${choiceOf(view, strings)}
 ${sameOf(view, strings)}
 <h2>${group.differing}</h2>
 <ol class="items">${calls.map((call, at) => callItem(call, String(at + 1), strings))}</ol>`,

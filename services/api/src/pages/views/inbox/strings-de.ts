@@ -28,11 +28,11 @@ export const GERMAN_INBOX: InboxStrings = {
     call: (number) => `Aufruf ${number}`,
     more: 'Es gibt noch mehr solche Aufrufe. Sie sehen sie, wenn Sie über diese entschieden haben.',
     noneChosen: 'Es wurde nichts entschieden. Kreuzen Sie mindestens einen Aufruf an.',
-    late: {
-      title: 'Einige dieser Aufrufe waren beendet',
-      what: 'Sie wurden an anderer Stelle entschieden oder zurückgenommen, oder ihre Zeit war abgelaufen. Ihre Entscheidung über die anderen ist gespeichert.',
+    partly: (recorded, chosen) => ({
+      title: 'Nicht über alle Aufrufe wurde hier entschieden',
+      what: `Ihre Entscheidung ist für ${recorded} von ${chosen} Aufrufen gespeichert. Die übrigen waren schon anders beendet, oder die Entscheidung war im Moment nicht möglich.`,
       next: 'Ihr Eingang zeigt, was noch auf Sie wartet.',
-    },
+    }),
   },
   remembered: 'Gemerkte Zustimmungen',
   rememberedLead:

@@ -28,11 +28,11 @@ export const ENGLISH_INBOX: InboxStrings = {
     call: (number) => `Call ${number}`,
     more: 'There are more calls of this kind. You will see them when you have decided on these.',
     noneChosen: 'Nothing was decided. Check at least one call.',
-    late: {
-      title: 'Some of these calls had ended',
-      what: 'They were decided in another place or taken back, or their time was over. Your decision on the others was recorded.',
+    partly: (recorded, chosen) => ({
+      title: 'Not all of these calls were decided here',
+      what: `Your decision was recorded for ${recorded} of ${chosen} calls. The others had ended in another way, or could not be decided at the moment.`,
       next: 'Your inbox shows what still waits for you.',
-    },
+    }),
   },
   remembered: 'Remembered approvals',
   rememberedLead:

@@ -31,7 +31,8 @@ export interface InboxStrings {
     readonly call: (number: string) => string;
     readonly more: string;
     readonly noneChosen: string;
-    readonly late: Notice;
+    /** How many of the chosen calls were decided, of how many. */
+    readonly partly: (recorded: number, chosen: number) => Notice;
   };
   readonly remembered: string;
   readonly rememberedLead: string;

@@ -39,7 +39,9 @@ export interface ShownGrant {
 export interface GroupView {
   readonly page: 'group';
   readonly agent: string;
-  readonly tool: Pick<ApprovalTool, 'server' | 'name'> & { readonly title: string };
+  readonly tool: Pick<ApprovalTool, 'server' | 'name' | 'hints'> & { readonly title: string };
+  /** The person who decides, by the name of the sign-in. */
+  readonly person: string;
   readonly risk?: Risk;
   /** The arguments that all calls have in common. */
   readonly same: Readonly<Record<string, unknown>>;
