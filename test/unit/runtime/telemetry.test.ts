@@ -88,8 +88,11 @@ describe('a scrape', () => {
     metrics.sseConnections.add(2);
     metrics.rateLimited.add(3, { limit: 'open' });
     metrics.wakeLatency.record(0.3);
-    metrics.observe({ overdue: () => 4 });
+    const overdue = vi.fn(() => 4);
+    metrics.observe({ overdue });
     const text = await (await scraper(telemetry))();
+    // A reading costs Redis something, and the names of a gauge agree.
+    expect(overdue).toHaveBeenCalledTimes(1);
     const samples = text
       .split('\n')
       .filter((line) => /^\w+[{ ]/.test(line) && !line.startsWith('target_info'));

@@ -18,7 +18,7 @@ export interface NamedMeter {
   counter<Labels extends Attributes>(name: string, options: MetricOptions): NamedCounter<Labels>;
   upDown(name: string, options: MetricOptions): NamedCounter<Attributes>;
   histogram<Labels extends Attributes>(name: string, options: MetricOptions): NamedHistogram<Labels>;
-  /** `read` is called once for each scrape and name. */
+  /** `read` is called once for each scrape. */
   gauge(name: string, options: MetricOptions, read: () => Promise<number>): void;
 }
 
@@ -54,10 +54,11 @@ export function createNamedMeter(meter: Meter, names: MetricNames): NamedMeter {
       };
     },
     gauge(name, options, read) {
-      for (const one of exposed(name, options))
-        meter.createObservableGauge(one, options).addCallback(async (result) => {
-          result.observe(await read());
-        });
+      const gauges = exposed(name, options).map((one) => meter.createObservableGauge(one, options));
+      meter.addBatchObservableCallback(async (result) => {
+        const value = await read();
+        for (const gauge of gauges) result.observe(gauge, value);
+      }, gauges);
     },
   };
 }
