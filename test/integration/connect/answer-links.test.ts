@@ -406,6 +406,17 @@ describe('a link to an approval', () => {
     expect((await callAnswerLink(here, high.id, { body: { allowHighRisk: true } })).status).toBe(201);
   });
 
+  test('closes for the browser that has opened it when the deployment has none any more', async () => {
+    const { browser, here, path, read, shown } = await shownByLink();
+    const later = await world({ deps: { linksApprovals: false } });
+    const headers = { cookie: browser.jar.header(`${here.publicUrl}${path}`) };
+    const { fields = {} } = shown.forms.get('approve') ?? {};
+    const posted = await createTestBrowser(later).post(`${path}/by-link/approve`, fields, { headers });
+    expect(posted.heading).toBe(SAYS.notFound);
+    expect((await read()).status).toBe('pending');
+    expect((await browser.submit(shown, 'approve')).heading).toBe(approvedHeading);
+  });
+
   test('is refused, and opens nothing, where the deployment has none', async () => {
     const deps = { linksApprovals: false };
     const { here, id, path } = await requested({ deps });
