@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import { z } from 'zod';
+import { SCOPES } from '../domain/service-key.ts';
 import { METRIC_NAMES } from '../observe/metrics/named-meter.ts';
 import { LIMIT_VARIABLES } from './variables/limits.ts';
 import { PAGE_VARIABLES } from './variables/pages.ts';
@@ -104,7 +105,7 @@ export const Variables = z.object({
     .default('sub')
     .describe('Claim that names the user. With `email`, tokens need `email_verified: true`.'),
   PARLEY_API_KEYS: list(
-    'Service keys, comma separated: `tenant:secret`, or `tenant/name/scopes/expiry:secret` with some of the scopes `ask`, `read`, `chat`, `link`, `act`, `admin` joined by `+` and the first day (UTC) on which the key is refused, such as `acme/billing/ask+read/2027-01-31:secret`. Expiry, scopes and name may be omitted, in this order. Default scopes: `ask+read+chat`. Secrets have at least 8 characters, 24 in production.',
+    `Service keys, comma separated: \`tenant:secret\`, or \`tenant/name/scopes/expiry:secret\` with some of the scopes ${SCOPES.map((scope) => `\`${scope}\``).join(', ')} joined by \`+\` and the first day (UTC) on which the key is refused, such as \`acme/billing/ask+read/2027-01-31:secret\`. Expiry, scopes and name may be omitted, in this order. Default scopes: \`ask+read+chat\`. Secrets have at least 8 characters, 24 in production.`,
   ),
   PARLEY_MCP_URL: text(
     'Address at which MCP clients reach `/run/v1/mcp`. The protected-resource metadata name it. Default `<PARLEY_PUBLIC_URL>/run/v1/mcp`.',
