@@ -16,7 +16,7 @@ from .errors import ParleyError
 from .models import AnswerLink, Approval, Elicitation, Json, Outcome, RememberedApproval
 
 if TYPE_CHECKING:
-    # Checkers of types know it for every Python; Python itself has had it since 3.11.
+    # Type checkers provide this module for every Python. `typing` has had Unpack since 3.11 only.
     from typing_extensions import Unpack
 
     from ._api import Question
@@ -25,9 +25,9 @@ T = TypeVar("T")
 
 
 class AsyncClient:
-    """As :class:`parley.Client`, for asyncio. A cancelled call ends the waiting, not the question.
+    """The calls of :class:`parley.Client` for asyncio. A cancelled call ends the waiting, not the question.
 
-    token: as there; its function may be asynchronous.
+    token: as for ``Client``; its function may be asynchronous.
     """
 
     def __init__(
@@ -48,17 +48,21 @@ class AsyncClient:
     async def ask(
         self, user_id: str, message: str, *, idempotency_key: str | None = None, **question: Unpack[Question]
     ) -> Outcome:
+        """See :meth:`parley.Client.ask`."""
         return await self._run(self._api.ask(user_id, message, idempotency_key, question))
 
     async def start(
         self, user_id: str, message: str, *, idempotency_key: str | None = None, **question: Unpack[Question]
     ) -> Elicitation:
+        """See :meth:`parley.Client.start`."""
         return await self._run(self._api.start(user_id, message, idempotency_key, question))
 
     async def outcome_of(self, elicitation_id: str) -> Outcome:
+        """See :meth:`parley.Client.outcome_of`."""
         return await self._run(self._api.outcome_of(elicitation_id))
 
     async def get(self, elicitation_id: str) -> Elicitation:
+        """See :meth:`parley.Client.get`."""
         return await self._run(self._api.get(elicitation_id))
 
     async def list(
@@ -68,6 +72,7 @@ class AsyncClient:
         user_id: str | None = None,
         conversation_id: str | None = None,
     ) -> AsyncIterator[Elicitation]:
+        """See :meth:`parley.Client.list`."""
         cursor: str | None = None
         while True:
             page = await self._run(self._api.page(status, user_id, conversation_id, cursor))
@@ -85,26 +90,33 @@ class AsyncClient:
         *,
         response_id: str | None = None,
     ) -> Elicitation:
+        """See :meth:`parley.Client.answer`."""
         return await self._run(self._api.answer(elicitation_id, action, content, response_id))
 
     async def complete(self, elicitation_id: str) -> Elicitation:
+        """See :meth:`parley.Client.complete`."""
         return await self._run(self._api.complete(elicitation_id))
 
     async def withdraw(self, elicitation_id: str, reason: str | None = None) -> Elicitation:
+        """See :meth:`parley.Client.withdraw`."""
         return await self._run(self._api.withdraw(elicitation_id, reason))
 
     async def create_answer_link(
         self, elicitation_id: str, *, expires_in_seconds: int | None = None, allow_sensitive: bool = False
     ) -> AnswerLink:
+        """See :meth:`parley.Client.create_answer_link`."""
         return await self._run(self._api.create_answer_link(elicitation_id, expires_in_seconds, allow_sensitive))
 
     async def revoke_answer_link(self, elicitation_id: str) -> None:
+        """See :meth:`parley.Client.revoke_answer_link`."""
         return await self._run(self._api.revoke_answer_link(elicitation_id))
 
     async def get_approval(self, approval_id: str) -> Approval:
+        """See :meth:`parley.Client.get_approval`."""
         return await self._run(self._api.approval(approval_id))
 
     async def list_approvals(self, *, status: str | None = None, user_id: str | None = None) -> AsyncIterator[Approval]:
+        """See :meth:`parley.Client.list_approvals`."""
         cursor: str | None = None
         while True:
             page = await self._run(self._api.approval_page(status, user_id, cursor))
@@ -115,18 +127,23 @@ class AsyncClient:
                 return
 
     async def approve(self, approval_id: str, *, remember: bool = False) -> Approval:
+        """See :meth:`parley.Client.approve`."""
         return await self._run(self._api.decide(approval_id, choice_of("approve", remember=remember)))
 
     async def approve_edited(self, approval_id: str, arguments: Mapping[str, Any]) -> Approval:
+        """See :meth:`parley.Client.approve_edited`."""
         return await self._run(self._api.decide(approval_id, choice_of("edit", arguments=arguments)))
 
     async def deny(self, approval_id: str, reason: str | None = None) -> Approval:
+        """See :meth:`parley.Client.deny`."""
         return await self._run(self._api.decide(approval_id, choice_of("deny", reason=reason)))
 
     async def remembered_approvals(self) -> Sequence[RememberedApproval]:
+        """See :meth:`parley.Client.remembered_approvals`."""
         return await self._run(self._api.remembered())
 
     async def forget_approval(self, grant_id: str) -> None:
+        """See :meth:`parley.Client.forget_approval`."""
         return await self._run(self._api.forget(grant_id))
 
     async def _run(self, flow: Flow[T]) -> T:

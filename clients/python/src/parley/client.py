@@ -15,7 +15,7 @@ from .errors import ParleyError
 from .models import AnswerLink, Approval, Elicitation, Json, Outcome, RememberedApproval
 
 if TYPE_CHECKING:
-    # Checkers of types know it for every Python; Python itself has had it since 3.11.
+    # Type checkers provide this module for every Python. `typing` has had Unpack since 3.11 only.
     from typing_extensions import Unpack
 
     from ._api import Question
@@ -76,6 +76,7 @@ class Client:
         return self._run(self._api.outcome_of(elicitation_id))
 
     def get(self, elicitation_id: str) -> Elicitation:
+        """Reads a question. A service sees those of its tenant, a person their own."""
         return self._run(self._api.get(elicitation_id))
 
     def list(
@@ -123,9 +124,11 @@ class Client:
         return self._run(self._api.create_answer_link(elicitation_id, expires_in_seconds, allow_sensitive))
 
     def revoke_answer_link(self, elicitation_id: str) -> None:
+        """Revokes the link of a question, also where it was opened. For services."""
         return self._run(self._api.revoke_answer_link(elicitation_id))
 
     def get_approval(self, approval_id: str) -> Approval:
+        """Reads an approval. A service sees those of its tenant, a person their own."""
         return self._run(self._api.approval(approval_id))
 
     def list_approvals(self, *, status: str | None = None, user_id: str | None = None) -> Iterator[Approval]:

@@ -116,6 +116,7 @@ class Outcome:
 
     @property
     def accepted(self) -> bool:
+        """True only if the person agreed."""
         return self.status == "accepted"
 
     def __repr__(self) -> str:

@@ -14,14 +14,14 @@ from typing import Any
 from .errors import ParleyError
 
 TOLERANCE_SECONDS = 300
-# Parley signs with no shorter one. An empty one, of a variable that is not set, would let anybody sign.
+# Parley signs with no shorter key. With an empty key, such as that of an unset variable, anybody could sign.
 _KEY_BYTES_MIN = 24
 
 
 def verify(secret: str, headers: Mapping[str, str], body: bytes, *, now: float | None = None) -> Mapping[str, Any]:
     """The event of a webhook whose signature fits; raises ``unauthenticated`` for every other.
 
-    Raises ``invalid_request`` for a secret that is none.
+    Raises ``invalid_request`` for a secret that is not well formed.
 
     secret: ``whsec_…``, without the tenant. headers: those of the request, in any case. body: its raw bytes. A
     webhook may arrive more than once with the same ``webhook-id``: skip those that you have processed.
