@@ -25,7 +25,7 @@ export function readMetrics(root: string): Metrics {
 /** The names in a PromQL expression: series, the labels that filter, and the labels that group or join. */
 type Names = {
   readonly series: readonly string[];
-  /** Series that are read of every job: those of a neighbour, too. */
+  /** Series that an expression reads without a filter by job, so also those of a neighbour. */
   readonly ofAnyJob: readonly string[];
   readonly filters: readonly string[];
   readonly groups: readonly string[];

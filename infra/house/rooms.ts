@@ -24,7 +24,8 @@ const PURPOSES: Readonly<Record<(typeof ROOMS)[number], string>> = {
   'services/api/src/http': 'one router for all surfaces: caller proof, body reading, limits, errors, SSE',
   'services/api/src/accounts':
     'how a credential is got: connectors, OAuth, flows, sign-ins of a company, disconnect',
-  'services/api/src/pages': 'the hosted pages: one folder a page, `views`, `serving` and `kit` for all',
+  'services/api/src/pages':
+    'the hosted pages: one folder a page; `views`, `identity`, `serving` and `kit` for all',
   'services/api/src/agents': 'what an agent does in a run; knows nothing of HTTP',
   'services/api/src/turns': 'what every surface needs of agents: start, follow, answer, stop',
   'services/api/src': 'a pod, built from its parts (`wiring`); the only place that picks a back end',

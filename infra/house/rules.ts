@@ -55,7 +55,7 @@ const SURFACE: readonly Room[] = [
 
 /** What single surfaces may see in addition. */
 const SURFACE_EXTRAS: Readonly<Record<Surface, readonly Room[]>> = {
-  // It operates what all use cases keep.
+  // The admin API shows and moves what all use cases store.
   'services/api/src/surfaces/admin': ['shared/src/delivery', 'shared/src/ports', 'shared/src/runs'],
   'services/api/src/surfaces/accounts': ['shared/src/ports', 'shared/src/vault', 'services/api/src/accounts'],
   'services/api/src/surfaces/rest': ['shared/src/delivery', 'shared/src/ports'],

@@ -7,7 +7,7 @@ interface Walked {
   readonly steps: readonly { readonly path: string; readonly name: string; readonly room: string }[];
   /** The rooms into which a call leads back after the walk has left them, in order. */
   readonly returns: readonly string[];
-  /** What the sources do not bear out, and whether it turns back too often. */
+  /** The steps that the sources do not confirm, and whether the walk turns back too often. */
   readonly faults: readonly string[];
 }
 

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { launchChromium } from '../../demo/chromium.ts';
 import { LANGUAGES, type Language } from '../../services/api/src/pages/kit/language.ts';
 import { renderPage } from '../../services/api/src/pages/views/page.ts';
-import type { ConnectView } from '../../services/api/src/pages/views/view.ts';
+import type { PageView } from '../../services/api/src/pages/views/view.ts';
 import { ANSWER_SAMPLES, SAMPLES } from '../harness/connect/connect-pages-views.ts';
 import { listenOnFreePort } from '../harness/free-port.ts';
 import { describeInChromium, openPage } from '../harness/in-chromium.ts';
@@ -36,7 +36,7 @@ await describeInChromium('a hosted page in a browser', (chromium) => {
   let other: string;
   const calls: Call[] = [];
   /** Replies by path, besides `/page/<language>/<sample>`. */
-  const views = new Map<string, () => ConnectView>();
+  const views = new Map<string, () => PageView>();
 
   beforeAll(async () => {
     server = createServer((req, res) => void answer(req, res));
@@ -63,7 +63,7 @@ await describeInChromium('a hosted page in a browser', (chromium) => {
     res.end(framed === null ? LISTENER : `<!doctype html><iframe src="${framed}"></iframe>`);
   }
 
-  function send(res: ServerResponse, view: ConnectView, language: Language): void {
+  function send(res: ServerResponse, view: PageView, language: Language): void {
     const page = renderPage(view, { language, nonce: NONCE, https: false, keepsOpener: true });
     res.writeHead(page.status, page.headers).end(page.html);
   }
@@ -158,7 +158,7 @@ await describeInChromium('a hosted page in a browser', (chromium) => {
 
   it('leads to another origin without script: the form post carries the origin, the new page gets no referrer', () =>
     withoutScript(async (page) => {
-      const { proceed } = SAMPLES.consent as Extract<ConnectView, { page: 'consent' }>;
+      const { proceed } = SAMPLES.consent as Extract<PageView, { page: 'consent' }>;
       const arrival = `${other}/arrived?state=abc`;
       views.set(proceed.action, () => ({ page: 'continue', url: arrival, origin: other }));
       await page.goto(`${ours}/page/en/consent`);
@@ -179,7 +179,7 @@ await describeInChromium('a hosted page in a browser', (chromium) => {
 
   it('submits a secret with Enter, and a decline without one', () =>
     withoutScript(async (page) => {
-      const view = SAMPLES.secret as Extract<ConnectView, { page: 'secret' }>;
+      const view = SAMPLES.secret as Extract<PageView, { page: 'secret' }>;
       const action = `${view.proceed.action}/secret`;
       views.set('/page/en/secret-here', () => ({ ...view, proceed: { ...view.proceed, action } }));
       views.set(action, () => ({ ...view, fault: 'rejected' }));
@@ -197,7 +197,7 @@ await describeInChromium('a hosted page in a browser', (chromium) => {
 
   it('takes the secret of an answer link out of the address, and posts it only after a click', () =>
     withPage(async (page) => {
-      const { enter } = SAMPLES['answer-entry'] as Extract<ConnectView, { page: 'answer-entry' }>;
+      const { enter } = SAMPLES['answer-entry'] as Extract<PageView, { page: 'answer-entry' }>;
       const path = '/page/en/answer-entry';
       await page.goto(`${ours}${path}#a-link-token`);
       expect(page.url()).toBe(ours + path);
@@ -215,7 +215,7 @@ await describeInChromium('a hosted page in a browser', (chromium) => {
     withoutScript(async (page) => {
       await page.goto(`${ours}/page/en/answer-entry#ignored`);
       expect(await page.getByLabel('Your link').isVisible()).toBe(true);
-      const { proceed } = ANSWER_SAMPLES['answer-form'] as Extract<ConnectView, { page: 'answer' }>;
+      const { proceed } = ANSWER_SAMPLES['answer-form'] as Extract<PageView, { page: 'answer' }>;
       await page.goto(`${ours}/page/en/answer-form`);
       await page.getByLabel('Full name').fill('Ada "A" <Lovelace>');
       await page.getByLabel('Email address').fill('ada@example.com');

@@ -1,7 +1,7 @@
 import type { Mutant } from './mutant.ts';
 
 const CONNECT = 'services/api/src/accounts';
-const TESTS = 'test/integration/connect';
+const TESTS = 'test/integration/pages';
 
 /** Accounts that people connect: the hosted pages, the links, the providers, and what becomes of a credential. */
 export const ACCOUNTS: readonly Mutant[] = [
@@ -100,7 +100,7 @@ export const ACCOUNTS: readonly Mutant[] = [
     file: 'services/api/src/pages/kit/html.ts',
     find: '.replace(/[&<>"\'`]/gu,',
     replace: '.replace(/[&<>`]/gu,',
-    killedBy: 'test/unit/connect/connect-pages.test.ts',
+    killedBy: 'test/unit/pages/pages.test.ts',
     test: 'escapes every',
   },
   {

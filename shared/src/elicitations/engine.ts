@@ -87,7 +87,7 @@ export function createEngine(deps: EngineDeps) {
     expire: (id: string) => expireAny(allDeps, id),
     /** Expires those whose timers have fired. Returns the ms until the deadlines of those that were too early. */
     async expireFired(ids: readonly string[]) {
-      // One by itself is done before anybody else would begin.
+      // A single record has expired before any other process would look at it.
       if (ids.length > 1) noteExpiring();
       return earlyOf((await expireTogether(allDeps, ids)).results);
     },

@@ -30,8 +30,10 @@ const HTTP_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 3
 
 const TENANTS_MAX = 100;
 
+/** The instruments of a process. */
 export type Metrics = ReturnType<typeof createMetrics>;
 
+/** How the instruments are named, and how many series they have. */
 export interface MetricsOptions {
   /** How many tenants have series of their own. */
   readonly tenantsMax?: number;

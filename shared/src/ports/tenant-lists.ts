@@ -6,6 +6,7 @@ export type ListedKind = (typeof LISTED_KINDS)[number];
 export const LISTED_STATES = ['open', 'ended'] as const;
 type ListedState = (typeof LISTED_STATES)[number];
 
+/** The orders of a list, by the time that its state names. */
 export const LIST_ORDERS = ['newest', 'oldest'] as const;
 type ListOrder = (typeof LIST_ORDERS)[number];
 
@@ -16,6 +17,7 @@ export interface ListPlace {
   readonly member: string;
 }
 
+/** Which part of which list. */
 export interface ListSliceRequest {
   readonly tenant: string;
   readonly kind: ListedKind;
@@ -23,7 +25,7 @@ export interface ListSliceRequest {
   readonly order: ListOrder;
   /** Only places behind this one. */
   readonly after?: ListPlace;
-  /** Only what may be this person's: of records that are open theirs alone, else what their bucket has. */
+  /** Only entries that may be this person's. Open records are theirs alone; other entries are all of their bucket. */
   readonly userId?: string;
   /** Only what began (open) or ended at least, and at most, so long ago, in ms. */
   readonly minAgeMs?: number;

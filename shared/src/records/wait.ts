@@ -58,7 +58,7 @@ export async function wait<T extends FamilyTypes>(
       const found = await recheck(deps, input, checks, seen);
       if (typeof found === 'object') return resumed(deps, found, reason === 'notified' ? 'read' : 'sweep');
       if (performance.now() >= checks.until) return toRow(input.id, seen);
-      if (found === 'away' && performance.now() >= checks.giveUpAt) throw stillAway();
+      if (found === 'unavailable' && performance.now() >= checks.giveUpAt) throw stillUnavailable();
     }
   } finally {
     subscription.unsubscribe();
@@ -113,7 +113,7 @@ interface Checks {
   /** From then on each check tries to expire the row. */
   expireAt: number;
   nextAt: number;
-  /** The last check, if Redis is still away then. */
+  /** The last check, if Redis is still unavailable then. */
   readonly giveUpAt: number;
 }
 
@@ -136,14 +136,14 @@ function firstChecks<T extends FamilyTypes>(
 
 /**
  * Expires the row if it is due, reads it, and sets the time of the next check. Returns the ended row, or `open`, or
- * `away` when Redis cannot be reached.
+ * `unavailable` when Redis cannot be reached.
  */
 async function recheck<T extends FamilyTypes>(
   deps: RecordDeps<T>,
   input: WaitInput<T>,
   checks: Checks,
   seen: WaitingRow<T>,
-): Promise<SeenRecord<T> | 'open' | 'away'> {
+): Promise<SeenRecord<T> | 'open' | 'unavailable'> {
   const isDue = performance.now() >= checks.expireAt;
   const result = isDue ? await ifAvailable(() => expire(deps, input.id)) : undefined;
   const read = await checks.reads.read(() => readRecord(deps, input.caller, input.id));
@@ -151,7 +151,7 @@ async function recheck<T extends FamilyTypes>(
   if (read !== undefined) checks.expireAt = checkedAt + (read.row.expiresAt - read.now) + BACKUP_DELAY_MS;
   else if (result?.type === 'early') checks.expireAt = checkedAt + result.remainingMs + BACKUP_DELAY_MS;
   checks.nextAt = nextCheckAt(deps, checks, checkedAt, read === undefined);
-  if (read === undefined) return 'away';
+  if (read === undefined) return 'unavailable';
   if (deps.family.isTerminal(read.row.status)) return read;
   seen.status = read.row.status;
   seen.revision = read.row.revision;
@@ -163,14 +163,14 @@ function nextCheckAt(
   { settings }: Pick<RecordDeps<FamilyTypes>, 'settings'>,
   { reads, expireAt, giveUpAt }: Checks,
   now: number,
-  isAway: boolean,
+  isUnavailable: boolean,
 ): number {
   const isDue = now >= expireAt;
   const at = now + reads.pauseMs(isDue ? EXPIRE_RETRY_MS : settings.recheckMs);
-  return Math.min(at, isDue ? at : expireAt, isAway ? giveUpAt : at);
+  return Math.min(at, isDue ? at : expireAt, isUnavailable ? giveUpAt : at);
 }
 
-function stillAway(): ParleyError {
+function stillUnavailable(): ParleyError {
   return new ParleyError('unavailable', 'The deadline passed while Redis was unavailable; read it again.', {
     retryAfterSeconds: 1,
   });

@@ -1,6 +1,6 @@
 import type { AnsweredAs } from '../../../services/api/src/pages/views/answer/strings.ts';
 import { renderPage } from '../../../services/api/src/pages/views/page.ts';
-import type { ConnectView } from '../../../services/api/src/pages/views/view.ts';
+import type { PageView } from '../../../services/api/src/pages/views/view.ts';
 import { type CookieJar, createCookieJar, walkSignIn } from '../../../stand-ins/authorization-server/walk.ts';
 import type { World } from './setup.ts';
 
@@ -108,7 +108,7 @@ export function createTestBrowser({ publicUrl }: Pick<World, 'publicUrl'>): Test
 }
 
 /** The heading of a page, by its present text. */
-export function headingOf(view: ConnectView): string {
+export function headingOf(view: PageView): string {
   const { html } = renderPage(view, {
     language: 'en',
     nonce: 'A'.repeat(22),
@@ -141,7 +141,7 @@ export const SAYS = {
   refused: headingOf({ page: 'refused' }),
   tooMany: headingOf({ page: 'too-many', retryAfterSeconds: 600 }),
   waiting: headingOf({ page: 'waiting', again: '/' }),
-  failed: (reason: (ConnectView & { page: 'failed' })['reason']) =>
+  failed: (reason: (PageView & { page: 'failed' })['reason']) =>
     headingOf({ page: 'failed', reason, requestId }),
   signIn: headingOf({ page: 'sign-in', organisation: '', signIn: { action: '/', csrf: '' } }),
 } as const;

@@ -1,7 +1,7 @@
 import { controlsOf } from '@parley/shared/domain/forms/controls';
 import type { FormField } from '@parley/shared/domain/forms/value';
 import { initialValues, type ShownField } from '../../../services/api/src/pages/views/answer/controls.ts';
-import type { ConnectView } from '../../../services/api/src/pages/views/view.ts';
+import type { PageView } from '../../../services/api/src/pages/views/view.ts';
 
 const FAILURES = [
   'consent_refused',
@@ -87,7 +87,7 @@ const long = {
 };
 
 /** A sample of every page and of what it can show besides, by a name for each. */
-export const SAMPLES: Readonly<Record<string, ConnectView>> = {
+export const SAMPLES: Readonly<Record<string, PageView>> = {
   'sign-in': { page: 'sign-in', signIn, organisation: 'Example Corporation' },
   'dev-sign-in': { page: 'dev-sign-in', signIn },
   'link-sign-in': { page: 'sign-in', signIn, organisation: 'Example Corporation', leadsTo: 'link' },
@@ -369,7 +369,7 @@ export const SAMPLES: Readonly<Record<string, ConnectView>> = {
   unavailable: { page: 'unavailable', requestId },
 };
 
-type AnswerView = Extract<ConnectView, { page: 'answer' }>;
+type AnswerView = Extract<PageView, { page: 'answer' }>;
 
 /** One field of each kind, titled and untitled, required and not. */
 const FIELDS: Readonly<Record<string, FormField>> = {

@@ -9,7 +9,7 @@ import { createPages, type PagesDeps } from './pages-server.ts';
 const ROOM = 100_000;
 
 export interface HostedPages {
-  /** Known before the pods, which name it to people. */
+  /** Known before the pods start, because they name it to people. */
   readonly publicUrl: string;
   /** Serves the pages of a pod from now on. */
   serve(pod: { readonly engine: Engine; readonly backend: Backend }, deps: HostedPagesDeps): void;

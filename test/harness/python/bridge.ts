@@ -24,7 +24,7 @@ export interface PythonReply<Value> {
 
 interface PythonCall {
   readonly client?: 'sync' | 'async';
-  /** Another Parley than that of the process. */
+  /** The address of another Parley than the one for which the process was started. */
   readonly baseUrl?: string;
   readonly token?: string;
   readonly args?: readonly unknown[];

@@ -6,7 +6,7 @@ import { createSecrets } from '../../../services/api/src/accounts/secrets.ts';
 import type { Tool, ToolCall } from '../../../services/api/src/agents/run/tool.ts';
 import { type Secrets, withSecretsRedeemed } from '../../../services/api/src/agents/tools/secrets.ts';
 import { createTypedIdentity } from '../../../services/api/src/pages/identity/typed.ts';
-import { createConnectTargets } from '../../../services/api/src/wiring/connect/targets.ts';
+import { createConnectTargets } from '../../../services/api/src/wiring/credentials/targets.ts';
 import { startEchoTools } from '../../../stand-ins/issue-tracker/echo.ts';
 import type { ScriptedReply, Turn } from '../../../stand-ins/scripted-model/script.ts';
 import { canary } from '../../harness/canary.ts';

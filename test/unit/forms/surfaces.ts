@@ -16,7 +16,7 @@ import {
 } from '../../../clients/cli/src/terminal/screen.ts';
 import { questionHandlers } from '../../../services/api/src/pages/answer/question.ts';
 import { renderPage } from '../../../services/api/src/pages/views/page.ts';
-import type { ConnectView } from '../../../services/api/src/pages/views/view.ts';
+import type { PageView } from '../../../services/api/src/pages/views/view.ts';
 import type { FormState, InputState } from '../../../services/api/src/surfaces/slack/mapping/answer.ts';
 import { formModal } from '../../../services/api/src/surfaces/slack/mapping/modal.ts';
 import { ODD_FORM, ODD_NAMES, oddField, type SeenControl } from '../../harness/forms/odd-forms.ts';
@@ -48,7 +48,7 @@ export function onAnswerPage(): ReadonlyMap<string, Sighting> {
   const visit = { browser: { id: 'one', isNew: false } } as never;
   const reply = questionHandlers(entrance).show(visit, { row, now: ASKED_AT });
   const options = { appName: 'Parley', language: 'en', nonce: 'n'.repeat(22), https: true } as never;
-  const { html } = renderPage((reply as unknown as { view: ConnectView }).view, options);
+  const { html } = renderPage((reply as unknown as { view: PageView }).view, options);
   const fields = html.split(/<(?:div|fieldset) class="field"/u).slice(1);
   return byName(fields.map((markup) => readMarkup(markup.split('</form>')[0] ?? '')));
 }

@@ -38,7 +38,7 @@ it('leaves no rejection without a handler when a message is refused before its b
     isDraining: () => true,
     limits: { call: () => Promise.reject(new ParleyError('rate_limited', 'Too many.')) } as never,
   });
-  await expect(say('hello')).rejects.toThrow('going away');
+  await expect(say('hello')).rejects.toThrow('pod is stopping');
 });
 
 it.each([

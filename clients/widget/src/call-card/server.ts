@@ -26,7 +26,7 @@ export interface WaitingState {
   readonly approvals: readonly Approval[];
   /** What is decided in another place, and the page for it. */
   readonly elsewhere: readonly Omit<ElsewhereLine, 'id'>[];
-  /** Nothing where the call works, and says no more. Not checked yet. */
+  /** Empty where the call has told no progress. The values are not checked yet. */
   readonly progress: Readonly<Partial<Record<keyof CardProgress, unknown>>>;
 }
 

@@ -78,7 +78,7 @@ export function createTokenVerifier(options: TokenOptions): TokenVerifier | unde
     };
   }
   if (secret === undefined) return undefined;
-  // As an object, it is imported once. Bytes would be imported for every token.
+  // jose would import the bytes of a secret anew for every token, and takes a key object as it is.
   const key = createSecretKey(Buffer.from(secret));
   return async (token) => {
     const verified = await verified401(() => jwtVerify(token, key, { ...bound, algorithms: ['HS256'] }));

@@ -66,7 +66,7 @@ export async function startTurn(
 
 /** The error of a request that reaches a pod which drains; another pod serves it. */
 export function podDraining(): ParleyError {
-  return new ParleyError('unavailable', 'This pod is going away; ask again.', { retryAfterSeconds: 1 });
+  return new ParleyError('unavailable', 'This pod is stopping; ask again.', { retryAfterSeconds: 1 });
 }
 
 /** The key of a request with the digest of what it asks for; nothing without a key. */

@@ -26,7 +26,7 @@ import type { HasConnectPage } from '../surfaces/rest/elicitations.ts';
 import { createTurns, type Turns } from '../turns/turns.ts';
 import { agentsForA2a } from './a2a.ts';
 import { wirePushesOf } from './a2a-pushes.ts';
-import { wireConnect } from './connect.ts';
+import { wireAccounts } from './accounts.ts';
 import { wireProjectCredentials } from './credentials/project.ts';
 import { type VaultParts, wireVault } from './credentials/vault.ts';
 import type { PodParts } from './pod-parts.ts';
@@ -56,7 +56,7 @@ export interface WiredAgents {
   /** How a channel notifies people of questions that services ask. */
   readonly notify: NotifyRules | undefined;
   /** The hosted pages. Absent where there are no personal tools and no pages were configured. */
-  readonly connect?: {
+  readonly accounts?: {
     readonly surfaces: readonly Surface[];
     readonly pages: ConnectDeps;
     readonly hasConnectPage: HasConnectPage;
@@ -114,14 +114,14 @@ export function wireAgents(parts: AgentsParts): WiredAgents | undefined {
     vault ??= wireVault(parts);
     return vault;
   };
-  const connect = wireConnect({ ...parts, loaded, openVault });
+  const accounts = wireAccounts({ ...parts, loaded, openVault });
   const project = wireProjectCredentials({ ...parts, loaded, openVault });
   const { acp, a2a, agUi, servers } = createConnections(parts);
   const mcp = project === undefined ? servers : withProjectAccess(servers, project);
   const toolDeps = {
     loaded,
     mcp,
-    credentials: connect?.credentials ?? NO_CREDENTIALS,
+    credentials: accounts?.credentials ?? NO_CREDENTIALS,
     rounds: roundSeals(env),
     clientRequests: createClientRequests(backend),
     onServerFailure: (server: string, { type }: McpFailure) =>
@@ -133,10 +133,10 @@ export function wireAgents(parts: AgentsParts): WiredAgents | undefined {
     a2a,
     agUi,
     pushesOf: wirePushesOf(parts),
-    ...(connect !== undefined && { secrets: connect.secrets }),
+    ...(accounts !== undefined && { secrets: accounts.secrets }),
   });
   const named = createNamedTools(toolDeps);
-  const hasPage = connect !== undefined && hasAnswerPage(connect.pages);
+  const hasPage = accounts !== undefined && hasAnswerPage(accounts.pages);
   const turns = createTurns({
     engine,
     runs: withTenantQuotas(backend.runs, backend.limits, quotasOf(env)),
@@ -165,12 +165,12 @@ export function wireAgents(parts: AgentsParts): WiredAgents | undefined {
     offeredToA2a: agentsForA2a(loaded),
     approveIn: loaded.config.mcpOffer.apps.approveIn,
     notify: loaded.config.notify,
-    ...(connect !== undefined && {
-      connect: {
-        surfaces: connect.surfaces,
-        pages: connect.pages,
-        hasConnectPage: connect.hasPage,
-        disconnectAll: connect.disconnectAll,
+    ...(accounts !== undefined && {
+      accounts: {
+        surfaces: accounts.surfaces,
+        pages: accounts.pages,
+        hasConnectPage: accounts.hasPage,
+        disconnectAll: accounts.disconnectAll,
       },
     }),
     async close() {
@@ -178,7 +178,7 @@ export function wireAgents(parts: AgentsParts): WiredAgents | undefined {
       a2a.close();
       agUi.close();
       await Promise.all([mcp.close(), acp.close()]);
-      await connect?.close();
+      await accounts?.close();
     },
   };
 }

@@ -38,9 +38,9 @@ import { wireAdmin } from './admin.ts';
 import { type WiredAgents, wireAgents } from './agents.ts';
 import { createApp } from './app.ts';
 import { createAuthentication } from './authentication.ts';
-import { wireAnswerPages } from './connect/answer-pages.ts';
 import { wireEraseConversation, wireEraseUser } from './erase-user.ts';
 import { wireMcp } from './mcp.ts';
+import { wireAnswerPages } from './pages/answer-pages.ts';
 import type { PodParts } from './pod-parts.ts';
 import { type RedisWatches, watchEveryRedis } from './redis-watches.ts';
 import { type WiredSlack, wireSlack } from './slack.ts';
@@ -107,7 +107,7 @@ export function wirePod(env: Env, telemetry: Telemetry): Pod {
     ...callChecks,
   });
   const parts = { env, version, backend, engine, log, metrics, drain, ...callChecks };
-  const pages = agents?.connect?.pages;
+  const pages = agents?.accounts?.pages;
   const slack = agents && pages && wireSlack({ ...parts, turns: agents.turns, pages });
   const app = createPodApp({
     ...parts,
@@ -239,12 +239,12 @@ function createPodApp(parts: AppParts): Router {
 function createSurfaces(parts: AppParts): Surface[] {
   const { env, backend, engine, limits, drain, agents, slack } = parts;
   const turns = agents?.turns;
-  const pages = agents?.connect;
+  const accounts = agents?.accounts;
   const webhooks = createWebhooks({ ...backend, ...backendSettings(env) });
   const eraseUser = wireEraseUser({
     ...parts,
     deliveryKinds: [...parts.deliveries.kinds, ...(slack?.deliveryKinds ?? [])],
-    disconnectAll: pages?.disconnectAll,
+    disconnectAll: accounts?.disconnectAll,
     unlink: slack?.unlink,
   });
   const workflows = {
@@ -253,7 +253,7 @@ function createSurfaces(parts: AppParts): Surface[] {
     positionsMax: env.PARLEY_LIMIT_WORKFLOW_POSITIONS,
     entryCharactersMax: env.PARLEY_LIMIT_WORKFLOW_ENTRY_CHARACTERS,
   };
-  const hasConnectPage = pages?.hasConnectPage ?? (() => false);
+  const hasConnectPage = accounts?.hasConnectPage ?? (() => false);
   // A task of a channel that is not configured would stay outstanding.
   const asking = withNotices(engine, slack === undefined ? undefined : agents?.notify);
   return [
@@ -276,10 +276,10 @@ function createSurfaces(parts: AppParts): Surface[] {
     ...(agents === undefined ? [] : [wireMcp(parts, agents)]),
     ...(agents === undefined ? [] : wireA2a(parts, agents.turns, agents.offeredToA2a)),
     ...(agents === undefined ? [] : wireReceivedPushes(parts)),
-    // Before the connect pages, which answer for the rest of /auth.
-    ...wireAnswerPages(parts, pages?.pages),
+    // Before the pages of accounts, which answer for the rest of /auth.
+    ...wireAnswerPages(parts, accounts?.pages),
     ...(slack?.surfaces ?? []),
-    ...(pages === undefined ? [] : pages.surfaces),
+    ...(accounts === undefined ? [] : accounts.surfaces),
   ];
 }
 

@@ -9,7 +9,7 @@ export function toApprovalWire(
 ): Approval {
   const { definition, settlement: settled = {} } = row;
   const { inputSchema, remember, risk } = definition;
-  // The reason of a withdrawal is a word of the asker. That of a denial is the person's.
+  // The reason of a withdrawal is a word of the asker, and the reason of a denial is a text of the person.
   const showsReason = settled.reason !== undefined && (content || row.status === 'withdrawn');
   return {
     approvalId: row.id,

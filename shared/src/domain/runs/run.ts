@@ -197,7 +197,7 @@ export interface RunHead extends RunRef, RunStanding {
   readonly endedAt?: number;
   /** Until when a detached run rests at most. */
   readonly restsUntil?: number;
-  /** Present once it was asked to stop. */
+  /** Present once the run was asked to stop. */
   readonly isStopping?: true;
 }
 

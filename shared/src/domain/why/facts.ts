@@ -60,7 +60,7 @@ export interface RunFacts {
 /** Where the person can be. */
 export interface PersonFacts {
   readonly name: string;
-  /** What their open event streams read, over all pods that live. */
+  /** The stream requests that their open event streams read, over all pods that are alive. */
   readonly streams: readonly string[];
   /** How a channel notifies them of this record; absent where none is to. */
   readonly channel?:

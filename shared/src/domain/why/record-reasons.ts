@@ -1,5 +1,5 @@
 import type { PersonFacts, RecordFacts } from './facts.ts';
-import { atTime, inWords } from './words.ts';
+import { atTime, inWords } from './times.ts';
 
 /** Reasons that Parley gives itself when it takes a record back. */
 const REASONS: Readonly<Record<string, string>> = {

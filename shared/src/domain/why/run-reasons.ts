@@ -1,5 +1,5 @@
 import type { RunFacts, WaitFacts } from './facts.ts';
-import { atTime, inWords } from './words.ts';
+import { atTime, inWords } from './times.ts';
 
 /** Why a turn is as it is. Pure. */
 export function runReasons(run: RunFacts, now: number): string[] {

@@ -1,7 +1,7 @@
 import type { DeliveryFacts, WhyFacts } from './facts.ts';
 import { personReasons, recordReasons } from './record-reasons.ts';
 import { runReasons } from './run-reasons.ts';
-import { inWords } from './words.ts';
+import { inWords } from './times.ts';
 
 /**
  * Why something waits, or how it ended: sentences for an operator, the first one about the thing itself. They name ids,

@@ -25,7 +25,7 @@ export function observeGauges(gauge: NamedMeter['gauge']): (sources: GaugeSource
     ['outboxLag', 'outbox_lag', 'Time since the oldest outbox task that is not yet taken was due.', 's'],
   ] as const;
   for (const [source, name, description, unit] of gauges) {
-    // Without an observation, a gauge would keep its last value.
+    // Without a new observation, the reader would export the last value again.
     gauge(name, { description, unit }, async () => (await readGauge(known[source])) ?? Number.NaN);
   }
   return (sources) => {

@@ -4,11 +4,12 @@ import type { Attributes, Meter, MetricOptions } from '@opentelemetry/api';
 export const METRIC_NAMES = ['both', 'prefixed'] as const;
 export type MetricNames = (typeof METRIC_NAMES)[number];
 
-/** Counts up, or up and down. */
+/** A counter, under each of its names. */
 export interface NamedCounter<Labels extends Attributes> {
   add(value: number, labels?: Labels): void;
 }
 
+/** A histogram, under each of its names. */
 export interface NamedHistogram<Labels extends Attributes> {
   record(value: number, labels?: Labels): void;
 }
@@ -22,6 +23,7 @@ export interface NamedMeter {
   gauge(name: string, options: MetricOptions, read: () => Promise<number>): void;
 }
 
+/** Makes instruments on an OpenTelemetry meter. */
 export function createNamedMeter(meter: Meter, names: MetricNames): NamedMeter {
   function exposed(name: string, { unit }: MetricOptions): readonly string[] {
     const full = `parley_${name}${unit === 's' ? '_seconds' : ''}`;

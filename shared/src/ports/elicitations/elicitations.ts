@@ -148,9 +148,9 @@ export interface Elicitations extends Records<ElicitationTypes> {
    * and comes no later stays armed. Returns the armed deadline; undefined when there is none.
    */
   arm(bucket: number, skip?: number): Promise<ArmedDeadline | undefined>;
-  /** Says for so many ms that a pod expires records whose timers have fired together: the others leave them to it. */
+  /** Notes for so many ms that a pod expires records whose timers have fired together, so that other processes leave them to it. */
   noteExpiring(forMs: number): Promise<void>;
-  /** Whether any pod has said so, and its time is not over. */
+  /** True while such a note of any pod holds. */
   isExpiring(): Promise<boolean>;
   /** Sets how long an ended row is kept, in ms from now. An open row is not changed. */
   keep(id: string, forMs: number): Promise<void>;

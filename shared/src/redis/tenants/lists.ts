@@ -70,7 +70,7 @@ function listsOf({ tenant, kind }: Pick<ListSliceRequest, 'tenant' | 'kind'>): L
   return BUCKETS.map((bucket) => ({ bucket, key: tenantListKey(kind, tenant, bucket) }));
 }
 
-/** Of one person the list of their bucket. Their inbox has their open records of both families, with the same scores. */
+/** For one person, only the list of their bucket is read; for their open records their inbox, which has the same scores. */
 function listsToMerge(request: ListSliceRequest): ListKey[] {
   const { tenant, kind, state, userId } = request;
   if (userId === undefined) return listsOf(request);

@@ -14,6 +14,7 @@ export interface Openings {
   run<Opened>(res: ServerResponse, open: () => Promise<Opened>): Promise<Opened>;
 }
 
+/** The limit of the openings of a pod, and who is told of refusals. */
 export interface OpeningsOptions {
   /** How many may be under way or wait. */
   readonly openingsMax: number;
@@ -26,7 +27,7 @@ const UNDER_WAY_MAX = 16;
 // Node accepts one connection in a turn of its event loop, and whoever asks or answers may be behind thousands of readers. So
 // turns are short while readers arrive: an opening begins in a turn without any, or after so many with some.
 const ARRIVALS_MAX = 32;
-// Those that are refused together come back spread over this time.
+// Readers that are refused together come back spread over this time.
 const RETRY_SECONDS_MAX = 10;
 
 /** Makes the openings of one pod. */

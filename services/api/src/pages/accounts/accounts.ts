@@ -8,7 +8,7 @@ import { signInView } from '../serving/access.ts';
 import { readForm } from '../serving/form.ts';
 import type { Parts } from '../serving/parts.ts';
 import { buildFormTarget, type PageReply, page, type Visit } from '../serving/visit.ts';
-import type { ConnectView, ShownAccount } from '../views/view.ts';
+import type { PageView, ShownAccount } from '../views/view.ts';
 
 /** `GET /auth/accounts`: the accounts that the signed-in person has connected. */
 export async function showAccounts(parts: Parts, visit: Visit): Promise<PageReply> {
@@ -87,7 +87,7 @@ export async function signOutOfAccounts(parts: Parts, visit: Visit): Promise<Pag
 async function admit(
   parts: Parts,
   visit: Visit,
-): Promise<{ readonly person: Person } | { readonly view: ConnectView }> {
+): Promise<{ readonly person: Person } | { readonly view: PageView }> {
   if (parts.identity.type === 'bound') return { view: { page: 'accounts-elsewhere' } };
   const person = await parts.sessions.person(visit.browser);
   return person === undefined ? { view: signInView(parts, visit, ACCOUNTS_PAGE) } : { person };

@@ -18,7 +18,7 @@ export const APPROVAL_BY_OWNER: ApprovalEntrance<Parts> = {
   next: async (parts, { query }, owner) => (query.has(FROM_INBOX) ? nextPath(parts, owner) : undefined),
 };
 
-/** What is unknown and what is another person's look the same, also before the sign-in. */
+/** An unknown id and that of another person's approval look the same, also before the sign-in. */
 async function findByOwner(parts: Parts, visit: Visit): Promise<FoundApproval> {
   const { param: id, browser } = visit;
   if (!isApprovalId(id)) return { view: { page: 'not-found' } };

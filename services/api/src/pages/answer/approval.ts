@@ -10,8 +10,8 @@ import { answerPath, FROM_INBOX } from '../../accounts/own-pages.ts';
 import { FORM_FIELDS } from '../kit/fields.ts';
 import { readForm } from '../serving/form.ts';
 import { buildFormTarget, type PageReply, page, single, type Visit } from '../serving/visit.ts';
-import { counted } from '../sign-in/sign-in.ts';
-import type { ConnectView } from '../views/view.ts';
+import { countFailure } from '../sign-in/sign-in.ts';
+import type { PageView } from '../views/view.ts';
 import type { AnsweringParts } from './question.ts';
 
 /** What the page of an approval needs of the deployment, however the browser got there. */
@@ -28,7 +28,7 @@ interface OpenedApproval {
 export type FoundApproval =
   | OpenedApproval
   | {
-      readonly view: ConnectView;
+      readonly view: PageView;
       /** A person is signed in who has no such approval. */
       readonly isMissing?: true;
     };
@@ -39,7 +39,7 @@ export interface ApprovalEntrance<Parts extends ApprovalParts> {
   readonly surface: string;
   /** Whether a decision can be remembered for further calls. */
   readonly remembers: boolean;
-  /** Reads only. */
+  /** Finds what this visitor may see, and writes nothing. */
   find(parts: Parts, visit: Visit): Promise<FoundApproval>;
   /** The path of what this visitor decides next, once their decision is recorded; undefined for the page that tells it. */
   next?(parts: Parts, visit: Visit, owner: Owner): Promise<string | undefined>;
@@ -49,7 +49,7 @@ export interface ApprovalEntrance<Parts extends ApprovalParts> {
 
 /** What browsers that come by one entrance can do with an approval. */
 interface ApprovalHandlers<Parts> {
-  /** What `find` of the entrance led to. */
+  /** Shows what `find` of the entrance has returned. */
   show(visit: Visit, found: FoundApproval): PageReply;
   approve(parts: Parts, visit: Visit): Promise<PageReply>;
   deny(parts: Parts, visit: Visit): Promise<PageReply>;
@@ -85,7 +85,7 @@ async function decide<Parts extends ApprovalParts>(
   if ('view' in form) return page(form.view);
   const found = await entrance.find(parts, visit);
   if ('view' in found)
-    return page((found.isMissing === true ? await counted(parts, visit) : undefined) ?? found.view);
+    return page((found.isMissing === true ? await countFailure(parts, visit) : undefined) ?? found.view);
   const { tenant, userId } = found.seen.row.definition;
   const caller = { kind: 'user', tenant, userId } as const;
   await parts.callLimits.call(caller, true);
@@ -99,7 +99,7 @@ async function decide<Parts extends ApprovalParts>(
   } catch (error) {
     if (isParleyError(error, 'already_settled') || isParleyError(error, 'expired'))
       return page(endedView((await approvals.read(caller, id)).row, 'late'));
-    // Of what our forms send, only a reason is ever refused.
+    // A reason is the only part of our forms that can be refused.
     if (isParleyError(error, 'invalid_request')) return page(viewOf(entrance, visit, found, response.reason));
     throw error;
   }
@@ -109,7 +109,7 @@ async function decide<Parts extends ApprovalParts>(
  * The page of an approval that has ended, whatever a row says whose deadline nobody has noticed yet. `late`: after a decision
  * that was not recorded.
  */
-function endedView({ status }: SeenRecord<ApprovalTypes>['row'], late?: 'late'): ConnectView {
+function endedView({ status }: SeenRecord<ApprovalTypes>['row'], late?: 'late'): PageView {
   const isLate = late !== undefined && ({ late: true } as const);
   // A newer build may end approvals in ways for which this one has no words.
   if (!APPROVAL_STATUSES.includes(status)) return { page: 'answer-ended', ended: 'settled', ...isLate };
@@ -123,7 +123,7 @@ function viewOf(
   { browser, query }: Visit,
   { seen: { row, now }, person }: OpenedApproval,
   refusedReason?: string,
-): ConnectView {
+): PageView {
   if (isApprovalEnded(row.status) || now >= row.expiresAt) return endedView(row);
   const { agent, tool, arguments: args, masked, remember, risk, inputSchema } = row.definition;
   const { name, hints } = tool;

@@ -8,8 +8,8 @@ import { browserIdBy } from '../serving/browser.ts';
 import { readForm } from '../serving/form.ts';
 import type { PageDeps, PageParts } from '../serving/parts.ts';
 import { buildFormTarget, type PageReply, page, single, type Visit } from '../serving/visit.ts';
-import { counted } from '../sign-in/sign-in.ts';
-import type { ConnectView } from '../views/view.ts';
+import { countFailure } from '../sign-in/sign-in.ts';
+import type { PageView } from '../views/view.ts';
 import type { ApprovalEntrance, ApprovalParts, FoundApproval } from './approval.ts';
 import type { AnswerLinks } from './links.ts';
 import { type Entrance, endedView, type Found, type QuestionParts } from './question.ts';
@@ -60,7 +60,7 @@ async function findApprovalByLink(parts: LinkParts, visit: Visit): Promise<Found
 }
 
 /** The page for a browser that has not opened the link. */
-async function closedView(parts: LinkParts, { param: id, browser }: Visit): Promise<ConnectView | undefined> {
+async function closedView(parts: LinkParts, { param: id, browser }: Visit): Promise<PageView | undefined> {
   if (!mayHaveLink(parts, id)) return { page: 'not-found' };
   if (await parts.links.isOpen(id, browser)) return undefined;
   const enter = buildFormTarget(browser, `${answerPath(id)}/open`);
@@ -87,7 +87,7 @@ export async function openLink(parts: LinkParts, visit: Visit): Promise<PageRepl
   const browserId = browserIdBy(token, visit.browser);
   const isOpened =
     owner !== undefined && (await parts.links.open(id, token, { browser: { id: browserId }, now }));
-  if (!isOpened) return page((await counted(parts, visit)) ?? { page: 'answer-spent' });
+  if (!isOpened) return page((await countFailure(parts, visit)) ?? { page: 'answer-spent' });
   parts.onEvent({ type: 'link', change: 'opened', elicitationId: id, tenant: owner.tenant });
   return { type: 'moved', path: answerPath(id), browserId };
 }

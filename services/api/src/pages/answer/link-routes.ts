@@ -67,12 +67,12 @@ interface LinkedFamily<Input extends z.infer<typeof LinkInput>> {
   readonly path: string;
   readonly group: 'Questions' | 'Approvals';
   readonly input: z.ZodType<Input, unknown>;
-  /** Of the documentation. */
+  /** Sentences for the documentation of the calls. */
   readonly says: { readonly make: string; readonly about: string; readonly revoked: string };
   readonly sampleId: string;
   /** Reads the record for a caller. Throws `not_found`. */
   read(deps: LinkRoutesDeps, caller: Caller, id: string): Promise<LinkableRecord>;
-  /** As `read`. Throws where no link could lead to an answer. */
+  /** Reads as `read` does. Throws where no link could lead to an answer. */
   readLinkable(deps: LinkRoutesDeps, caller: Caller, id: string, body: Input): Promise<LinkableRecord>;
 }
 

@@ -16,7 +16,7 @@ import { ACCESS_SECONDS_MAX } from './links.ts';
 import { questionHandlers } from './question.ts';
 
 interface AnswerDeps extends LinkDeps {
-  /** What the connect pages have; absent where there are none. Owners sign in by it, unless it binds sessions. */
+  /** The parts with which owners sign in, unless they bind sessions. Absent where the deployment has no connect pages. */
   readonly connect?: ConnectDeps;
 }
 

@@ -8,10 +8,10 @@ import type { CallLimits } from '../../http/limits/call-limits.ts';
 import { readForm } from '../serving/form.ts';
 import type { PageParts } from '../serving/parts.ts';
 import { buildFormTarget, type PageReply, page, type Visit } from '../serving/visit.ts';
-import { counted } from '../sign-in/sign-in.ts';
+import { countFailure } from '../sign-in/sign-in.ts';
 import { controlName, initialValues, type ShownField } from '../views/answer/controls.ts';
 import type { AnsweredAs, ControlFault } from '../views/answer/strings.ts';
-import type { ConnectView } from '../views/view.ts';
+import type { PageView } from '../views/view.ts';
 import { readPostedForm } from './posted-form.ts';
 
 /** What pages of answers need of the deployment; `Use` is what they use of the engine. */
@@ -36,7 +36,7 @@ interface OpenQuestion {
 export type Found =
   | OpenQuestion
   | {
-      readonly view: ConnectView;
+      readonly view: PageView;
       /** Another person than the owner is signed in. */
       readonly mismatch?: true;
     };
@@ -45,7 +45,7 @@ export type Found =
 export interface Entrance<Parts extends QuestionParts> {
   /** Who settled the question, on the wire. */
   readonly surface: string;
-  /** Reads only. */
+  /** Finds what this visitor may see, and writes nothing. */
   find(parts: Parts, visit: Visit): Promise<Found>;
   /** The path that the forms of the question are below. */
   pathOf(elicitationId: string): string;
@@ -55,7 +55,7 @@ type Handle<Parts> = (parts: Parts, visit: Visit) => Promise<PageReply>;
 
 /** What browsers that come by one entrance can do with a question. */
 interface QuestionHandlers<Parts> {
-  /** What `find` of the entrance led to. */
+  /** Shows what `find` of the entrance has returned. */
   show(visit: Visit, found: Found): PageReply;
   /** The answer, or consent to open the address of the question. */
   readonly accept: Handle<Parts>;
@@ -111,13 +111,13 @@ async function enter<Parts extends QuestionParts>(
   visit: Visit,
   as: AnsweredAs,
 ): Promise<
-  { readonly question: OpenQuestion; readonly fields: URLSearchParams } | { readonly view: ConnectView }
+  { readonly question: OpenQuestion; readonly fields: URLSearchParams } | { readonly view: PageView }
 > {
   const form = await readForm(parts, visit, answerPath(visit.param));
   if ('view' in form) return form;
   const found = await entrance.find(parts, visit);
   if ('view' in found) {
-    const refusal = found.mismatch === true ? await counted(parts, visit) : undefined;
+    const refusal = found.mismatch === true ? await countFailure(parts, visit) : undefined;
     return { view: refusal ?? asLate(found.view, as) };
   }
   const { tenant, userId } = found.row.definition;
@@ -127,7 +127,7 @@ async function enter<Parts extends QuestionParts>(
 }
 
 /** Tells a person whose question had ended otherwise that what they sent was not recorded. */
-function asLate(view: ConnectView, as: AnsweredAs): ConnectView {
+function asLate(view: PageView, as: AnsweredAs): PageView {
   return view.page === 'answer-ended' && view.ended !== as ? { ...view, late: true } : view;
 }
 
@@ -137,7 +137,7 @@ async function respond(
   { engine }: QuestionParts,
   { id, definition }: Row,
   response: Parameters<Engine['answer']>[0]['response'],
-): Promise<ConnectView | undefined> {
+): Promise<PageView | undefined> {
   const { tenant, userId } = definition;
   try {
     await engine.answer({ caller: { kind: 'user', tenant, userId }, id, response, surface });
@@ -155,8 +155,8 @@ async function respond(
 export function endedView(
   { status, settlement }: Row,
   { surface }: Pick<Entrance<never>, 'surface'>,
-): ConnectView {
-  const ended = (as: AnsweredAs): ConnectView => ({ page: 'answer-ended', ended: as });
+): PageView {
+  const ended = (as: AnsweredAs): PageView => ({ page: 'answer-ended', ended: as });
   switch (status) {
     case 'accepted':
       return ended(settlement?.surface === surface ? 'answered' : 'settled');
@@ -182,7 +182,7 @@ function questionView(
   { browser }: Visit,
   { row, now, person }: OpenQuestion,
   typed?: Typed,
-): ConnectView {
+): PageView {
   const { message, title, description, url, requestedSchema, mode } = row.definition;
   return {
     page: 'answer',

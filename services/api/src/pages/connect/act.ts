@@ -9,8 +9,8 @@ import { fingerprintOf } from '../serving/browser.ts';
 import { readForm } from '../serving/form.ts';
 import type { Parts } from '../serving/parts.ts';
 import { type PageReply, page, single, type Visit } from '../serving/visit.ts';
-import { counted } from '../sign-in/sign-in.ts';
-import type { ConnectView } from '../views/view.ts';
+import { countFailure } from '../sign-in/sign-in.ts';
+import type { PageView } from '../views/view.ts';
 import { bindDecline } from './binding.ts';
 import { failed, failedView, finishFlow, noteFailure } from './finish.ts';
 import { secretFormOf, secretView } from './show.ts';
@@ -53,7 +53,7 @@ export async function takeSecret(parts: Parts, visit: Visit): Promise<PageReply>
   noteFailure(parts, result, flow);
   if (result.code === 'unavailable') return page(secretView(visit, admitted, form, 'unavailable'));
   if (result.code !== 'rejected_key') return page(failedView(visit, result, flow));
-  return page((await counted(parts, visit)) ?? secretView(visit, admitted, form, 'rejected'));
+  return page((await countFailure(parts, visit)) ?? secretView(visit, admitted, form, 'rejected'));
 }
 
 /** `POST /auth/connect/:id/decline`: an explicit no. */
@@ -72,9 +72,7 @@ export async function decline(parts: Parts, visit: Visit): Promise<PageReply> {
 async function enter(
   parts: Parts,
   visit: Visit,
-): Promise<
-  { readonly admitted: Admitted; readonly fields: URLSearchParams } | { readonly view: ConnectView }
-> {
+): Promise<{ readonly admitted: Admitted; readonly fields: URLSearchParams } | { readonly view: PageView }> {
   const form = await readForm(parts, visit, connectPath(visit.param));
   if ('view' in form) return form;
   const admitted = await admit(parts, visit, visit.param);
@@ -83,11 +81,11 @@ async function enter(
     return { admitted, fields: form.fields };
   }
   if (admitted.mismatch !== true) return { view: admitted.view };
-  return { view: (await counted(parts, visit)) ?? admitted.view };
+  return { view: (await countFailure(parts, visit)) ?? admitted.view };
 }
 
 /** Records that the owner agreed to go on. Of a person yet unknown nothing is recorded. */
-async function markOpened(parts: Parts, admitted: Admitted): Promise<ConnectView | undefined> {
+async function markOpened(parts: Parts, admitted: Admitted): Promise<PageView | undefined> {
   return parts.identity.type === 'bound' ? undefined : respond(parts, admitted, 'accept');
 }
 
@@ -96,7 +94,7 @@ async function respond(
   parts: Parts,
   { row, owner, target }: Admitted,
   action: 'accept' | 'decline',
-): Promise<ConnectView | undefined> {
+): Promise<PageView | undefined> {
   const caller = { kind: 'user', ...owner } as const;
   try {
     await parts.engine.answer({ caller, id: row.id, response: { action }, surface: CONNECT_SURFACE });

@@ -6,7 +6,7 @@ import type { ConnectTarget } from '../../accounts/targets.ts';
 import { doneView } from '../serving/access.ts';
 import type { Parts } from '../serving/parts.ts';
 import { type PageReply, page, type Visit } from '../serving/visit.ts';
-import type { ConnectView } from '../views/view.ts';
+import type { PageView } from '../views/view.ts';
 import { bindConnection } from './binding.ts';
 
 /** What a person came back from. */
@@ -38,7 +38,7 @@ function viewOfEnding(
   parts: Parts,
   ending: Ending,
   { elicitationId, target, withheldScopes }: FinishedFlow,
-): ConnectView {
+): PageView {
   if (ending.type === 'dropped') {
     if (ending.status === undefined) return { page: 'not-found' };
     const { status } = ending;
@@ -69,7 +69,7 @@ export function failedView(
   { requestId }: Visit,
   { code, providerError }: ConnectorFailure,
   { elicitationId }: Pick<Flow, 'elicitationId'>,
-): ConnectView {
+): PageView {
   const said = providerError !== undefined && { providerError };
   return { page: 'failed', reason: code, retry: connectPath(elicitationId), requestId, ...said };
 }

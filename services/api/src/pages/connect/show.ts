@@ -5,7 +5,7 @@ import { connectPath, scopeOf } from '../../accounts/own-pages.ts';
 import { type Admitted, admit } from '../serving/access.ts';
 import type { Parts } from '../serving/parts.ts';
 import { buildFormTarget, type PageReply, page, single, type Visit } from '../serving/visit.ts';
-import type { Asking, ConnectView } from '../views/view.ts';
+import type { Asking, PageView } from '../views/view.ts';
 import { isWaiting } from './waiting.ts';
 
 /** `GET /auth/connect?elicitationId=`: to the page itself, and whatever else was in the address is dropped. */
@@ -27,7 +27,7 @@ export async function showConnect(parts: Parts, visit: Visit): Promise<PageReply
 }
 
 /** The page that asks for consent, or for a key. */
-async function askingView(visit: Visit, admitted: Admitted): Promise<ConnectView> {
+async function askingView(visit: Visit, admitted: Admitted): Promise<PageView> {
   const { connector } = admitted.target;
   if (connector.kind === 'api_key') {
     const form = await secretFormOf(admitted);
@@ -60,7 +60,7 @@ export function secretView(
   admitted: Admitted,
   { field }: SecretForm,
   fault?: 'empty' | 'rejected' | 'unavailable',
-): ConnectView {
+): PageView {
   const { row, person, target } = admitted;
   const onceFor = target.kind === 'secret' ? takerOf(admitted) : undefined;
   return {

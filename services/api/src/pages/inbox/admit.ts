@@ -4,13 +4,13 @@ import type { Person } from '../identity/identity.ts';
 import { signInView } from '../serving/access.ts';
 import type { Parts } from '../serving/parts.ts';
 import type { Visit } from '../serving/visit.ts';
-import type { ConnectView } from '../views/view.ts';
+import type { PageView } from '../views/view.ts';
 
 /** The signed-in person; the page for everybody else. */
 export async function admitToInbox(
   parts: Parts,
   visit: Visit,
-): Promise<{ readonly person: Person; readonly owner: Owner } | { readonly view: ConnectView }> {
+): Promise<{ readonly person: Person; readonly owner: Owner } | { readonly view: PageView }> {
   if (parts.identity.type === 'bound') return { view: { page: 'inbox-elsewhere' } };
   const person = await parts.sessions.person(visit.browser);
   if (person === undefined) return { view: signInView(parts, visit, INBOX_PAGE) };

@@ -5,7 +5,7 @@ import { hasBrought } from '../../accounts/flows/ending.ts';
 import { isOfApproval, isOnOurPage, type OwnPage, pathOf } from '../../accounts/own-pages.ts';
 import type { ConnectTarget } from '../../accounts/targets.ts';
 import type { Person } from '../identity/identity.ts';
-import type { ConnectView } from '../views/view.ts';
+import type { PageView } from '../views/view.ts';
 import type { Parts } from './parts.ts';
 import { buildFormTarget, type Visit } from './visit.ts';
 
@@ -27,7 +27,7 @@ export interface Admitted extends RequestedFlow {
 
 interface Shown {
   readonly type: 'shown';
-  readonly view: ConnectView;
+  readonly view: PageView;
   /** Another person than the owner is signed in. */
   readonly mismatch?: true;
 }
@@ -107,7 +107,7 @@ export async function spend(
 }
 
 /** The page of a question that has ended. It names what was connected only when `target` is given, to the owner. */
-export async function endedView(parts: Parts, row: Row, target?: ConnectTarget): Promise<ConnectView> {
+export async function endedView(parts: Parts, row: Row, target?: ConnectTarget): Promise<PageView> {
   switch (row.status) {
     case 'accepted': {
       if (target === undefined) return { page: 'done' };
@@ -131,7 +131,7 @@ export function doneView(
   elicitationId: string,
   target: ConnectTarget,
   withheldScopes: readonly string[] = [],
-): ConnectView & { page: 'done' } {
+): PageView & { page: 'done' } {
   return {
     page: 'done',
     ...(target.kind === 'credential' && { service: target.service }),
@@ -148,7 +148,7 @@ export function signInView(
   { browser }: { readonly browser: Pick<Visit['browser'], 'id'> },
   own: OwnPage,
   anew = false,
-): ConnectView {
+): PageView {
   const signIn = buildFormTarget(browser, `${pathOf(own)}/sign-in${anew ? '?anew=1' : ''}`);
   const leadsTo =
     own.about === 'connect' ? {} : ({ leadsTo: isOfApproval(own) ? 'approval' : own.about } as const);
@@ -158,7 +158,7 @@ export function signInView(
 }
 
 /** The page for another person than the owner of a question. */
-export function mismatchView(browser: Pick<Visit['browser'], 'id'>, own: OwnPage): ConnectView {
+export function mismatchView(browser: Pick<Visit['browser'], 'id'>, own: OwnPage): PageView {
   if (own.about === 'answer') {
     const signOut = buildFormTarget(browser, `${pathOf(own)}/sign-out`);
     return { page: 'mismatch', about: 'answer', signOut };

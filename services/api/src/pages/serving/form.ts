@@ -1,6 +1,6 @@
 import type { RequestHead } from '../../http/route.ts';
 import { FORM_FIELDS } from '../kit/fields.ts';
-import type { ConnectView } from '../views/view.ts';
+import type { PageView } from '../views/view.ts';
 import { isOurForm } from './browser.ts';
 import type { PageParts } from './parts.ts';
 import { single, type Visit } from './visit.ts';
@@ -10,8 +10,8 @@ export async function readForm(
   parts: Pick<PageParts, 'publicUrl' | 'attempts'>,
   visit: Visit,
   retry: string | undefined,
-): Promise<{ readonly fields: URLSearchParams } | { readonly view: ConnectView }> {
-  const refused: ConnectView = { page: 'refused', ...(retry !== undefined && { retry }) };
+): Promise<{ readonly fields: URLSearchParams } | { readonly view: PageView }> {
+  const refused: PageView = { page: 'refused', ...(retry !== undefined && { retry }) };
   const { form: fields } = visit;
   if (fields === undefined || !isFromUs(visit.head, parts.publicUrl)) return { view: refused };
   if (!isOurForm(visit.browser, single(fields, FORM_FIELDS.csrf))) return { view: refused };

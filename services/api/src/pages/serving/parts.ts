@@ -16,6 +16,7 @@ import { type Attempts, createAttempts } from './attempts.ts';
 import { type BrowserCookie, type CookieKind, createBrowserCookie } from './browser.ts';
 import { createSessions, type Sessions } from './sessions.ts';
 
+/** What the hosted pages need on which people sign in. */
 export interface ConnectDeps {
   /** Origin under which browsers reach these pages, without a path. */
   readonly publicUrl: string;

@@ -1,6 +1,6 @@
 import type { RequestHead } from '../../http/route.ts';
 import type { FormTarget } from '../kit/fields.ts';
-import type { ConnectView } from '../views/view.ts';
+import type { PageView } from '../views/view.ts';
 import { type Browser, csrfOf } from './browser.ts';
 
 /** One request to a hosted page. */
@@ -20,7 +20,7 @@ export interface Visit {
 export type PageReply =
   | {
       readonly type: 'page';
-      readonly view: ConnectView;
+      readonly view: PageView;
       /** The browser's new id, where signing in or out gave it one. */
       readonly browserId?: string;
     }
@@ -32,7 +32,7 @@ export type ProgramAnswer =
   | { readonly type: 'json'; readonly status: number; readonly body: unknown }
   | { readonly type: 'empty'; readonly status: number };
 
-export function page(view: ConnectView, browserId?: string): PageReply {
+export function page(view: PageView, browserId?: string): PageReply {
   return { type: 'page', view, ...(browserId !== undefined && { browserId }) };
 }
 

@@ -15,7 +15,7 @@ import { fingerprintOf } from '../serving/browser.ts';
 import { readForm } from '../serving/form.ts';
 import type { Parts } from '../serving/parts.ts';
 import { type PageReply, page, single, type Visit } from '../serving/visit.ts';
-import type { ConnectView } from '../views/view.ts';
+import type { PageView } from '../views/view.ts';
 
 /** The posts that begin a sign-in: redirects to the provider, or signs in with the name that was typed. */
 export async function signIn(parts: Parts, visit: Visit, own: OwnPage): Promise<PageReply> {
@@ -28,7 +28,7 @@ export async function signIn(parts: Parts, visit: Visit, own: OwnPage): Promise<
   if (identity.type === 'provider') return leave(parts, visit, identity, own);
   const person = identity.person(single(form.fields, FORM_FIELDS.user) ?? '');
   if (person !== undefined) return arrive(parts, visit, own, { person });
-  return page((await counted(parts, visit)) ?? signInView(parts, visit, own));
+  return page((await countFailure(parts, visit)) ?? signInView(parts, visit, own));
 }
 
 /** `POST /auth/connect/:id/sign-in`. */
@@ -59,7 +59,7 @@ export async function signedIn(parts: Parts, visit: Visit): Promise<PageReply> {
   const result = await identity.finish(`${parts.publicUrl}${visit.head.url}`, keep);
   if (result.type === 'signed-in') return arrive(parts, visit, own, result);
   // Failures count only here: another site can make a browser request this path, but not with a flow of this browser.
-  const tooMany = await counted(parts, visit);
+  const tooMany = await countFailure(parts, visit);
   const shown = failed(parts, visit, own, result);
   return tooMany === undefined ? shown : page(tooMany);
 }
@@ -110,7 +110,7 @@ async function arrive(
   if (owner === undefined || isSameOwner(owner, person))
     return { type: 'moved', path: pathOf(own), browserId };
   parts.onEvent({ type: 'mismatch', elicitationId: idOf(own) ?? '', tenant: owner.tenant });
-  return page((await counted(parts, visit)) ?? mismatchView({ id: browserId }, own), browserId);
+  return page((await countFailure(parts, visit)) ?? mismatchView({ id: browserId }, own), browserId);
 }
 
 /** The page that a sign-in was begun for. */
@@ -148,10 +148,10 @@ function failed(
 }
 
 /** Counts a failure of this address. Returns the page to show instead once the address has too many. */
-export async function counted(
+export async function countFailure(
   { attempts }: Pick<Parts, 'attempts'>,
   { address }: Visit,
-): Promise<ConnectView | undefined> {
+): Promise<PageView | undefined> {
   const seconds = await attempts.failed(address);
   return seconds === undefined ? undefined : { page: 'too-many', retryAfterSeconds: seconds };
 }

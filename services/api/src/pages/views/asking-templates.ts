@@ -1,6 +1,7 @@
 import { FORM_FIELDS } from '../kit/fields.ts';
 import { type Html, html } from '../kit/html.ts';
 import type { Template } from '../kit/layout.ts';
+import { askerOf, wordsOf } from './asker.ts';
 import {
   actions,
   buttonForm,
@@ -15,10 +16,9 @@ import {
   scopeList,
 } from './parts.ts';
 import type { PageStrings } from './strings.ts';
-import type { ConnectView } from './view.ts';
-import { askerOf, wordsOf } from './words.ts';
+import type { PageView } from './view.ts';
 
-type AskingView<Page extends ConnectView['page']> = Extract<ConnectView, { page: Page }>;
+type AskingView<Page extends PageView['page']> = Extract<PageView, { page: Page }>;
 
 const USER_ID_LENGTH_MAX = 255;
 const PROCEED_ID = 'proceed';

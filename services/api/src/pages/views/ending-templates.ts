@@ -4,9 +4,9 @@ import type { Template } from '../kit/layout.ts';
 import type { Notice } from '../kit/notice.ts';
 import { actions, buttonForm, buttonLink, code, paragraph, plain } from './parts.ts';
 import type { FailureReason, PageStrings } from './strings.ts';
-import type { ConnectView } from './view.ts';
+import type { PageView } from './view.ts';
 
-type EndingView<Page extends ConnectView['page']> = Extract<ConnectView, { page: Page }>;
+type EndingView<Page extends PageView['page']> = Extract<PageView, { page: Page }>;
 
 const UNAVAILABLE_RETRY_SECONDS = 5;
 const SECONDS_SHOWN_MAX = 90;
@@ -34,7 +34,7 @@ ${rest}`,
   };
 }
 
-/** What happened instead of what the person did here, which came too late. */
+/** Says how the record ended, where the person acted too late. */
 export function lateTemplate(
   status: number,
   icon: Icon,

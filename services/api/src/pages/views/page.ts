@@ -3,7 +3,7 @@ import type { Language } from '../kit/language.ts';
 import { type Brand, documentOf } from '../kit/layout.ts';
 import { stringsOf } from './string-table.ts';
 import { sheetOf } from './templates.ts';
-import type { ConnectView } from './view.ts';
+import type { PageView } from './view.ts';
 
 export interface PageOptions {
   readonly language: Language;
@@ -33,7 +33,7 @@ interface HtmlPage {
  * Throws at what would mislead: a path that leaves this origin, or a `continue.url` that is not http(s), carries user
  * information or leads to another origin than `continue.origin`.
  */
-export function renderPage(view: ConnectView, options: PageOptions): HtmlPage {
+export function renderPage(view: PageView, options: PageOptions): HtmlPage {
   const template = sheetOf(view, stringsOf(options.language));
   const { retryAfterSeconds } = template;
   const { language, nonce, https, keepsOpener, brand = {} } = options;

@@ -5,13 +5,13 @@ import type { AnswerStrings } from './answer/strings.ts';
 import type { ApprovalPageStrings } from './approval/strings.ts';
 import type { InboxStrings } from './inbox/strings.ts';
 import type { LinkStrings } from './link/strings.ts';
-import type { ConnectView } from './view.ts';
+import type { PageView } from './view.ts';
 
 /** A sentence around two names. */
 type Around2 = (first: Html, second: Html) => Html;
 
-export type FailureReason = Extract<ConnectView, { page: 'failed' }>['reason'];
-type SecretFault = NonNullable<Extract<ConnectView, { page: 'secret' }>['fault']>;
+export type FailureReason = Extract<PageView, { page: 'failed' }>['reason'];
+type SecretFault = NonNullable<Extract<PageView, { page: 'secret' }>['fault']>;
 
 /** Everything the pages say, in one language; whole sentences, so that every language can order its own. */
 export interface PageStrings {

@@ -2,6 +2,7 @@ import type { Template } from '../kit/layout.ts';
 import { accountsTemplate, disconnectedTemplate, disconnectTemplate } from './accounts/templates.ts';
 import { answerEndedTemplate, answerEntryTemplate, answerTemplate } from './answer/templates.ts';
 import { approvalEndedTemplate, approvalTemplate } from './approval/templates.ts';
+import { inboxLink } from './asker.ts';
 import { consentTemplate, devSignInTemplate, secretTemplate, signInTemplate } from './asking-templates.ts';
 import {
   failedTemplate,
@@ -16,12 +17,11 @@ import { groupTemplate } from './inbox/group-template.ts';
 import { inboxTemplate } from './inbox/templates.ts';
 import { linkedTemplate, linkOtherTemplate, linkTemplate } from './link/templates.ts';
 import type { PageStrings } from './strings.ts';
-import type { ConnectView } from './view.ts';
+import type { PageView } from './view.ts';
 import { continueTemplate, doneTemplate, waitingTemplate } from './way-templates.ts';
-import { inboxLink } from './words.ts';
 
 /** What a view's page holds. */
-export function sheetOf(view: ConnectView, strings: PageStrings): Template {
+export function sheetOf(view: PageView, strings: PageStrings): Template {
   switch (view.page) {
     case 'sign-in':
       return signInTemplate(view, strings);
@@ -93,7 +93,7 @@ export function sheetOf(view: ConnectView, strings: PageStrings): Template {
 
 type InboxPage = 'inbox' | 'inbox-elsewhere' | 'group' | 'group-partly';
 
-function inboxSheetOf(view: Extract<ConnectView, { page: InboxPage }>, strings: PageStrings): Template {
+function inboxSheetOf(view: Extract<PageView, { page: InboxPage }>, strings: PageStrings): Template {
   switch (view.page) {
     case 'inbox':
       return inboxTemplate(view, strings);

@@ -39,7 +39,7 @@ export interface ShownAccount {
 export type DisconnectedAs = 'revoked' | 'unsupported' | 'unavailable';
 
 /** A hosted page, as data. */
-export type ConnectView =
+export type PageView =
   /** The person has to sign in first: explains why, and leads to the deployer's sign-in. */
   | {
       readonly page: 'sign-in';
@@ -73,7 +73,7 @@ export type ConnectView =
       readonly signOut: FormTarget;
     }
   | GroupView
-  /** Of calls that were decided together, some had ended before. */
+  /** Some of the calls that were decided together had ended before. */
   | {
       readonly page: 'group-partly';
       /** How many of the chosen calls the person has decided. */

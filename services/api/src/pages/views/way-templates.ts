@@ -13,9 +13,9 @@ import {
   scopeList,
 } from './parts.ts';
 import type { PageStrings } from './strings.ts';
-import type { ConnectView } from './view.ts';
+import type { PageView } from './view.ts';
 
-type WayView<Page extends ConnectView['page']> = Extract<ConnectView, { page: Page }>;
+type WayView<Page extends PageView['page']> = Extract<PageView, { page: Page }>;
 
 const LOOK_SECONDS = 5;
 

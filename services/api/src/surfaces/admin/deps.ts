@@ -24,6 +24,7 @@ export interface OperatorAct {
   readonly reason?: string;
 }
 
+/** What the admin API needs of the pod. */
 export interface AdminDeps
   extends Pick<
     Backend,

@@ -17,6 +17,7 @@ export const SAMPLE_ADMIN_ELICITATION: AdminElicitation = {
   expiresAt: '2026-01-15T10:00:00.000Z',
 };
 
+/** An approval, in the same way. */
 export const SAMPLE_ADMIN_APPROVAL: AdminApproval = {
   approvalId: 'ap_0gT3fMv7Qx2LrK8sYbWnHc4D',
   userId: 'alice',
@@ -34,6 +35,7 @@ export const SAMPLE_ADMIN_APPROVAL: AdminApproval = {
   settledAt: '2026-01-15T09:31:00.000Z',
 };
 
+/** A turn, in the same way. */
 export const SAMPLE_ADMIN_TURN: AdminTurn = {
   streamRequestId: 'sr_0gT3fMv7Qx2LrK8sYbWnHc',
   userId: 'alice',
@@ -45,6 +47,7 @@ export const SAMPLE_ADMIN_TURN: AdminTurn = {
   startedAt: '2026-01-15T09:29:55.000Z',
 };
 
+/** What `why` says of that question. */
 export const SAMPLE_REASONS = [
   'alice was asked 14 minutes ago (credential_required for tracker) and has not answered.',
   'It expires by itself at 10:00:00 UTC, in 15 minutes.',

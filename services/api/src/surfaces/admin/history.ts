@@ -7,6 +7,7 @@ import type { AdminDeps } from './deps.ts';
 // A turn that writes for long has more events than one read should go through.
 const ENTRIES_MAX = 5_000;
 
+/** A change of a record, without what a person wrote. */
 export const HistoryEvent = z.object({
   at: z.iso.datetime().describe('On the Redis clock.'),
   event: z.string(),

@@ -4,6 +4,7 @@ import type { ListPlace, ListSliceRequest, TenantLists } from '@parley/shared/po
 const EXAMINED_MAX = 200;
 const CHUNK = 50;
 
+/** Which page of a list is read, and which of its items are kept. */
 export interface AdminPageRequest<Item> {
   readonly slice: Omit<ListSliceRequest, 'after' | 'limit'>;
   readonly after?: ListPlace | undefined;
@@ -16,7 +17,7 @@ export interface AdminPageRequest<Item> {
 
 interface AdminPage<Item> {
   readonly items: readonly Item[];
-  /** Behind what the page continues, if it does. */
+  /** The place behind which the next page begins; absent on the last page. */
   readonly next?: ListPlace;
 }
 

@@ -2,6 +2,7 @@ import { UserId } from '@parley/shared/domain/elicitations/ask-input';
 import { LIST_ORDERS, LISTED_STATES } from '@parley/shared/ports/tenant-lists';
 import { z } from 'zod';
 
+/** Items on one page of a list. */
 export const PAGE_MAX = 100;
 const AGE_SECONDS_MAX = 366 * 86_400;
 const WORD_MAX = 256;

@@ -3,12 +3,14 @@ import { ParleyError } from '@parley/shared/domain/errors';
 import { z } from 'zod';
 import type { AdminDeps } from './deps.ts';
 
+/** The body of a request to deliver again. */
 export const RedeliverInput = z
   .strictObject({
     by: z.string().min(1).max(64).describe('`webhook`, or the name of a channel such as `slack`.'),
   })
   .meta({ id: 'RedeliverInput' });
 
+/** The reply: a worker delivers it. */
 export const Redelivered = z.object({ outstanding: z.literal(true) });
 
 /** What is to be delivered again. */

@@ -16,8 +16,8 @@ import type { ProjectConnectorEntry } from '../../agents/config/file.ts';
 import type { LoadedAgentsConfig } from '../../agents/config/load.ts';
 import { readSigningKey } from '../../agents/config/signing-key.ts';
 import type { ProjectCredentials } from '../../agents/mcp/project-access.ts';
-import { METADATA_BOUNDS } from '../connect/targets.ts';
 import { deleteUnusedTokens } from './project-records.ts';
+import { METADATA_BOUNDS } from './targets.ts';
 import { isDevelopment, type VaultParts } from './vault.ts';
 
 interface ProjectParts {

@@ -25,9 +25,10 @@ interface TaskListenDeps {
 
 const INTERRUPTED = { type: 'interrupted' } as const;
 const ABSENT = { type: 'absent' } as const;
-/** Refusals that the next request would get, too. */
+/** The server would refuse the next request with these codes, too. */
 const LASTING: readonly number[] = [ProtocolErrorCode.MethodNotFound, ProtocolErrorCode.InvalidParams];
 
+/** Makes the listening to tasks, on the connection that people of a server share. */
 export function createTaskListen({ pool, limits }: TaskListenDeps): ListenToTask {
   async function listenOn(
     { client, tasks }: McpConnection,
@@ -45,7 +46,7 @@ export function createTaskListen({ pool, limits }: TaskListenDeps): ListenToTask
       },
     });
     try {
-      // The SDK types what the core can filter.
+      // The SDK's type has only the filters of the core, but it passes all on.
       const filter = { taskIds: [taskId] } as SubscriptionFilter;
       const stream = await client.listen(filter, { timeout: limits.callTimeoutMs, signal });
       tasks.agrees ??= hasAgreed;
@@ -62,9 +63,9 @@ export function createTaskListen({ pool, limits }: TaskListenDeps): ListenToTask
   }
 
   return async (target, taskId, listener, signal) => {
-    // A program is near, and its tasks are in one process of several.
+    // Parley runs a program itself, so a poll costs little, and any one of its processes may have the task.
     if (target.config.transport.type !== 'http') return ABSENT;
-    // Nothing is asked on the stream, so it takes no call's slot.
+    // The server asks nobody on this stream, so it takes no slot of a call.
     const shared = target.modes === undefined ? target : slotOf(target, 0);
     return pool
       .use(shared, (connection) => listenOn(connection, taskId, listener, signal))

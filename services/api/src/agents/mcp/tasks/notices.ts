@@ -1,19 +1,19 @@
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import { isRecord } from '@parley/shared/domain/plain-record';
 
-/** One who listens to a task. */
+/** What is called for somebody who listens to a task. */
 export interface TaskListener {
-  /** The server has agreed to tell its changes. */
+  /** The server has agreed to tell changes of the task. */
   agreed(): void;
-  /** It has changed, or may have. */
+  /** The task has changed, or may have. */
   changed(): void;
 }
 
 /** What one connection hears about tasks. The SDK knows neither their notifications nor that a server has agreed to them. */
 export interface TaskNotices {
-  /** Whether the server has agreed to tell of a task, once it was asked. One that has may still leave a task out. */
+  /** Whether the server has agreed to tell of a task; undefined before it was asked. A server that agrees may still leave out a task. */
   agrees: boolean | undefined;
-  /** Returns what ends it. */
+  /** Calls `listener` for a task. Returns the function that ends this. */
   follow(taskId: string, listener: TaskListener): () => void;
   /** Takes each message of the server. */
   hear(message: JSONRPCMessage): void;
@@ -22,6 +22,7 @@ export interface TaskNotices {
 const CHANGED = 'notifications/tasks';
 const AGREED = 'notifications/subscriptions/acknowledged';
 
+/** Makes the notices of one connection. */
 export function createTaskNotices(): TaskNotices {
   const listeners = new Map<TaskListener, string>();
 
@@ -32,7 +33,7 @@ export function createTaskNotices(): TaskNotices {
     if (listeners.size === 0 || !('method' in message) || 'id' in message) return;
     const { method, params = {} } = message;
     if (method === CHANGED) {
-      // One that is too large to be read has lost its parameters.
+      // A message that is too large to be read has lost its parameters, so it may be about any task.
       const told = params.taskId === undefined ? [...listeners.keys()] : about(params.taskId);
       for (const listener of told) listener.changed();
     }

@@ -20,10 +20,10 @@ const SECOND = 1_000;
 /** However little a server asks for. */
 const POLL_MIN_MS = 250;
 const POLL_DEFAULT_MS = SECOND;
-/** However much it asks for: its task may have ended. */
+/** The longest pause, whatever pause the server asks for: its task may have ended. */
 const POLL_MAX_MS = 60 * SECOND;
 const FAILED_MAX_MS = 30 * SECOND;
-/** What a server should have told may be lost. */
+/** The pause while the server tells changes: a message may be lost. */
 const TOLD_MS = 30 * SECOND;
 /** Pauses differ by so much, so that the tasks of many pods are not read at the same moment. */
 const SPREAD = 0.25;

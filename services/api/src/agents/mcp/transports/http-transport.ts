@@ -124,7 +124,7 @@ function createOwnStream(notices: HttpTransportOptions['notices']) {
     onListening = resolve;
   });
   let streams = 0;
-  /** Nobody waited for the first stream any more: what was reported before it is not known. */
+  /** True where calls began before the first stream was open, so that reports may have been missed. */
   let isLate = false;
   return {
     /** The stream was requested, or could not be. */

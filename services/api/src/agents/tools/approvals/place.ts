@@ -12,12 +12,12 @@ interface PlacedCall {
   readonly approvalId?: string | undefined;
 }
 
-/** What changes of a call while it is made. */
+/** The record of a call, which changes while the call is made. */
 export interface CallRecording {
   readonly record: () => CallRecord;
   /** Writes what is new in the call's record. */
   readonly save: (more: Partial<CallRecord>) => Promise<void>;
-  /** The call's part in whether the run is idle. */
+  /** By which the call tells its run when it only waits. */
   readonly part: IdlePart;
 }
 

@@ -230,7 +230,7 @@ const UNAVAILABLE: McpFailure = {
   message: 'The server cannot be reached.',
   dispatched: 'no',
 };
-/** Never aborted. */
+/** A signal that is never aborted. */
 export const FOREVER: AbortSignal = new AbortController().signal;
 
 interface Later<T> {

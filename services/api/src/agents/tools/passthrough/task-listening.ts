@@ -41,7 +41,7 @@ export function createTaskListening(
     const begunAt = performance.now();
     const agreed = () => {
       state = 'told';
-      // What changed before is not told.
+      // The server does not tell of changes from before the subscription.
       changed();
     };
     const { type } = await server.listenToTask(taskId, { agreed, changed }, ending.signal);

@@ -40,7 +40,7 @@ export interface AccountStrings {
   };
   /** Where nobody signs in on these pages. */
   readonly elsewhere: Notice;
-  /** The way here from the page of a connected account. */
+  /** The link from the page of a connected account to this one. */
   readonly link: string;
 }
 

@@ -13,10 +13,10 @@ import {
   scopeList,
 } from '../parts.ts';
 import type { PageStrings } from '../strings.ts';
-import type { ConnectView, ShownAccount } from '../view.ts';
+import type { PageView, ShownAccount } from '../view.ts';
 import type { AccountStrings } from './strings.ts';
 
-type AccountView<Page extends ConnectView['page']> = Extract<ConnectView, { page: Page }>;
+type AccountView<Page extends PageView['page']> = Extract<PageView, { page: Page }>;
 
 /** All accounts of the person. */
 export function accountsTemplate(

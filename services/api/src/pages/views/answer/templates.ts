@@ -2,6 +2,7 @@ import { FORM_FIELDS } from '../../kit/fields.ts';
 import { type Html, html } from '../../kit/html.ts';
 import type { Icon } from '../../kit/icons.ts';
 import type { Template } from '../../kit/layout.ts';
+import { inboxLink, wordsOf } from '../asker.ts';
 import { lateTemplate, noticeTemplate } from '../ending-templates.ts';
 import {
   actions,
@@ -17,12 +18,11 @@ import {
   plain,
 } from '../parts.ts';
 import type { PageStrings } from '../strings.ts';
-import type { ConnectView } from '../view.ts';
-import { inboxLink, wordsOf } from '../words.ts';
+import type { PageView } from '../view.ts';
 import { controlOf } from './controls.ts';
 import type { AnsweredAs } from './strings.ts';
 
-type AnswerView<Page extends ConnectView['page']> = Extract<ConnectView, { page: Page }>;
+type AnswerView<Page extends PageView['page']> = Extract<PageView, { page: Page }>;
 
 const FORM_ID = 'answer';
 

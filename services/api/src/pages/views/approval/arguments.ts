@@ -2,10 +2,10 @@ import { pointerOf } from '@parley/shared/domain/approvals/json-pointer';
 import { MASK } from '@parley/shared/domain/approvals/mask';
 import { type Html, html } from '../../kit/html.ts';
 import { paragraph } from '../parts.ts';
-import type { ConnectView } from '../view.ts';
+import type { PageView } from '../view.ts';
 import type { ApprovalPageStrings } from './strings.ts';
 
-type ShownArguments = Pick<Extract<ConnectView, { page: 'approval' }>, 'arguments' | 'masked'>;
+type ShownArguments = Pick<Extract<PageView, { page: 'approval' }>, 'arguments' | 'masked'>;
 type ArgumentWords = Pick<ApprovalPageStrings, 'arguments' | 'noArguments' | 'secret' | 'empty'>;
 
 // Longer texts scroll, so that the choice below stays in reach.

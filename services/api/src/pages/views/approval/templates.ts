@@ -4,15 +4,15 @@ import { FORM_FIELDS } from '../../kit/fields.ts';
 import { type Html, html } from '../../kit/html.ts';
 import type { Icon } from '../../kit/icons.ts';
 import type { Template } from '../../kit/layout.ts';
+import { inboxLink } from '../asker.ts';
 import { lateTemplate, noticeTemplate } from '../ending-templates.ts';
 import { actions, code, facts, form, name, paragraph, plain } from '../parts.ts';
 import type { PageStrings } from '../strings.ts';
-import type { ConnectView } from '../view.ts';
-import { inboxLink } from '../words.ts';
+import type { PageView } from '../view.ts';
 import { argumentList } from './arguments.ts';
 import { traitsBox } from './traits.ts';
 
-type ApprovalView<Page extends ConnectView['page']> = Extract<ConnectView, { page: Page }>;
+type ApprovalView<Page extends PageView['page']> = Extract<PageView, { page: Page }>;
 
 const APPROVE_ID = 'approve';
 const DENY_ID = 'deny';

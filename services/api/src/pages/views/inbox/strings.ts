@@ -18,7 +18,7 @@ export interface InboxStrings {
   /** The same with what it is about, for those who hear the page. */
   readonly answerNamed: (title: string) => string;
   readonly decideNamed: (title: string) => string;
-  /** Agent, tool, how often. */
+  /** `count` says how many equal calls there are; absent for a single one. */
   readonly groupTitle: (agent: Html, tool: Html, count?: Html) => Html;
   readonly group: {
     readonly decide: string;
@@ -42,7 +42,7 @@ export interface InboxStrings {
   readonly forget: string;
   readonly forgetNamed: (tool: string) => string;
   readonly accounts: string;
-  /** The way here from other pages. */
+  /** The link from other pages to the inbox. */
   readonly back: string;
   /** Where nobody signs in on these pages. */
   readonly elsewhere: Notice;

@@ -2,17 +2,17 @@ import { INBOX_PATH } from '../../../accounts/own-pages.ts';
 import { type Html, html } from '../../kit/html.ts';
 import type { Template } from '../../kit/layout.ts';
 import { accountItem } from '../accounts/templates.ts';
+import { askerOf } from '../asker.ts';
 import { actions, buttonForm, buttonLink, facts, form, name, ownPath, paragraph, plain } from '../parts.ts';
 import type { PageStrings } from '../strings.ts';
-import type { ConnectView } from '../view.ts';
-import { askerOf } from '../words.ts';
+import type { PageView } from '../view.ts';
 import type { ShownGrant, ShownWaiting } from './view.ts';
 
 // What a question without a title is called by those who hear the page.
 const HEARD_CHARACTERS_MAX = 80;
 
 /** All that waits for the person, what they had remembered, and their accounts. */
-export function inboxTemplate(view: Extract<ConnectView, { page: 'inbox' }>, strings: PageStrings): Template {
+export function inboxTemplate(view: Extract<PageView, { page: 'inbox' }>, strings: PageStrings): Template {
   const { inbox, asking, accounts } = strings;
   const heading = (service: string) => html`<h3>${name(service)}</h3>`;
   return {

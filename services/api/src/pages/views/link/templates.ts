@@ -2,9 +2,9 @@ import { html } from '../../kit/html.ts';
 import type { Template } from '../../kit/layout.ts';
 import { actions, buttonForm, facts, name, paragraph, plain } from '../parts.ts';
 import type { PageStrings } from '../strings.ts';
-import type { ConnectView } from '../view.ts';
+import type { PageView } from '../view.ts';
 
-type LinkView<Page extends ConnectView['page']> = Extract<ConnectView, { page: Page }>;
+type LinkView<Page extends PageView['page']> = Extract<PageView, { page: Page }>;
 
 /** The account and the person, side by side, before they are linked. */
 export function linkTemplate(view: LinkView<'link'>, { link }: PageStrings): Template {

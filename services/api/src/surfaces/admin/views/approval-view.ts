@@ -48,7 +48,7 @@ export function approvalView(
     status: row.status,
     ...(settlement.decision !== undefined && { decision: settlement.decision }),
     ...(settlement.remember !== undefined && { remembered: settlement.remember }),
-    // That of a denial is the person's own.
+    // The reason of a denial is a text of the person.
     ...(row.status === 'withdrawn' && settlement.reason !== undefined && { reason: settlement.reason }),
     ...(settlement.surface !== undefined && { surface: settlement.surface }),
     createdAt: new Date(row.createdAt).toISOString(),

@@ -59,6 +59,7 @@ export function stateOfTurn(
   return isAlive ? 'running' : 'orphaned';
 }
 
+/** Names the fields to show, so that no text of people or models is shown. */
 export function turnView({ head, state }: SeenTurn): AdminTurn {
   const key = keyOfOwner(head);
   return {

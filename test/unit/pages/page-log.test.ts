@@ -1,6 +1,6 @@
 import { createLog } from '@parley/shared/observe/log';
 import { expect, it } from 'vitest';
-import { createConnectLog } from '../../../services/api/src/wiring/connect/log.ts';
+import { createPageLog } from '../../../services/api/src/wiring/pages/log.ts';
 
 const BAD_STATE = {
   type: 'failed',
@@ -16,7 +16,7 @@ function setup() {
     { write: (line: string) => void lines.push(JSON.parse(line)) },
   );
   let now = 0;
-  const onEvent = createConnectLog({
+  const onEvent = createPageLog({
     log,
     metrics: { identityMismatch: { add: () => undefined } },
     clock: () => now,

@@ -8,9 +8,9 @@ import { createTestBrowser, SAYS } from '../../harness/connect/browser.ts';
 import { ADA, type World } from '../../harness/connect/setup.ts';
 import { redisCommand } from '../../harness/redis/redis-command.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-import { connectSuite } from './suite.ts';
+import { pagesSuite } from './suite.ts';
 
-const { redis, world } = connectSuite();
+const { redis, world } = pagesSuite();
 
 const REF = { ...ADA, toolId: 'issues', connectorId: 'tracker' };
 const SERVICE = { kind: 'service', tenant: ADA.tenant } as const;

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest';
 import type { Connector } from '../../../services/api/src/accounts/connector.ts';
 import { createTestBrowser, SAYS } from '../../harness/connect/browser.ts';
 import { ADA } from '../../harness/connect/setup.ts';
-import { connectSuite } from './suite.ts';
+import { pagesSuite } from './suite.ts';
 
-const { world } = connectSuite();
+const { world } = pagesSuite();
 
 const SERVICE = { kind: 'service', tenant: ADA.tenant } as const;
 

@@ -11,9 +11,9 @@ import { createTestBrowser, SAYS, type Shown, type TestBrowser } from '../../har
 import { ADA, type World } from '../../harness/connect/setup.ts';
 import { infoFields, redisCommand } from '../../harness/redis/redis-command.ts';
 import { askAboutSeat, issueLink } from './seat-question.ts';
-import { connectSuite } from './suite.ts';
+import { pagesSuite } from './suite.ts';
 
-const { redis, world, begun, back, dump } = connectSuite();
+const { redis, world, begun, back, dump } = pagesSuite();
 
 /** The forms of each kind of page, before Ada: where they are, and the token that they need. */
 const PAGES: Readonly<

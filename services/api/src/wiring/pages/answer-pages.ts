@@ -5,7 +5,7 @@ import { answerPageRoutes } from '../../pages/answer/page-routes.ts';
 import type { ConnectDeps } from '../../pages/routes.ts';
 import type { PodParts } from '../pod-parts.ts';
 import { brandOf } from './brand.ts';
-import { createConnectLog } from './log.ts';
+import { createPageLog } from './log.ts';
 
 /**
  * Builds the answer links and the answer pages, on which owners sign in where there are connect pages. Without
@@ -13,7 +13,7 @@ import { createConnectLog } from './log.ts';
  */
 export function wireAnswerPages(parts: PodParts, connect: ConnectDeps | undefined): readonly Surface[] {
   const { env, backend, engine, limits, log, metrics } = parts;
-  const onEvent = createConnectLog({ log, metrics });
+  const onEvent = createPageLog({ log, metrics });
   const { PARLEY_PUBLIC_URL: publicUrl, PARLEY_APPROVAL_LINKS: linksApprovals } = env;
   if (publicUrl === undefined) return [answerLinkRoutes({ engine, linksApprovals, onEvent })];
   const links = createAnswerLinks(backend.connect);

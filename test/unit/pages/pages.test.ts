@@ -3,22 +3,22 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { LANGUAGES, type Language } from '../../../services/api/src/pages/kit/language.ts';
 import { type PageOptions, renderPage } from '../../../services/api/src/pages/views/page.ts';
-import type { ConnectView } from '../../../services/api/src/pages/views/view.ts';
+import type { PageView } from '../../../services/api/src/pages/views/view.ts';
 import { ANSWER_SAMPLES, filledAnswer, SAMPLES } from '../../harness/connect/connect-pages-views.ts';
 import { sized } from '../../harness/proof-size.ts';
 
 const NONCE = 'bm9uY2Utbm9uY2Utbm9uY2U';
 const OPTIONS: PageOptions = { language: 'en', nonce: NONCE, https: true, keepsOpener: false };
-const ALL: Readonly<Record<string, ConnectView>> = { ...SAMPLES, ...ANSWER_SAMPLES };
+const ALL: Readonly<Record<string, PageView>> = { ...SAMPLES, ...ANSWER_SAMPLES };
 const EVERY = LANGUAGES.flatMap((language) => Object.keys(ALL).map((name) => [language, name] as const));
 
-function sample(name: string): ConnectView {
+function sample(name: string): PageView {
   const view = ALL[name];
   if (view === undefined) throw new Error(`no sample ${name}`);
   return view;
 }
 
-function render(view: ConnectView, language: Language = 'en') {
+function render(view: PageView, language: Language = 'en') {
   return renderPage(view, { ...OPTIONS, language });
 }
 
@@ -67,7 +67,7 @@ function targetsIn(part: unknown): object[] {
 }
 
 /** The view with `text` in every place that external text can reach. */
-function filledWith(view: ConnectView, text: string): ConnectView {
+function filledWith(view: PageView, text: string): PageView {
   if (view.page === 'answer') return filledAnswer(view, text);
   const fill = (value: unknown, key: string): unknown => {
     if (
@@ -81,7 +81,7 @@ function filledWith(view: ConnectView, text: string): ConnectView {
     if (typeof value !== 'object' || value === null) return value;
     return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, fill(part, name)]));
   };
-  return fill(view, '') as ConnectView;
+  return fill(view, '') as PageView;
 }
 
 const HOSTILE = [
@@ -220,11 +220,11 @@ const ELSEWHERE = [
 
 describe('a path', () => {
   const formTarget = (action: string) => ({ action, csrf: 'token' });
-  const leading: readonly ((path: string) => ConnectView)[] = [
+  const leading: readonly ((path: string) => PageView)[] = [
     (path) => ({ page: 'sign-in', signIn: formTarget(path), organisation: 'x' }),
     (path) => ({ page: 'dev-sign-in', signIn: formTarget(path) }),
-    (path) => ({ ...sample('consent'), decline: formTarget(path) }) as ConnectView,
-    (path) => ({ ...sample('secret'), proceed: formTarget(path) }) as ConnectView,
+    (path) => ({ ...sample('consent'), decline: formTarget(path) }) as PageView,
+    (path) => ({ ...sample('secret'), proceed: formTarget(path) }) as PageView,
     (path) => ({ page: 'mismatch', signOut: formTarget(path) }),
     (path) => ({ page: 'waiting', again: path }),
     (path) => ({ page: 'refused', retry: path }),

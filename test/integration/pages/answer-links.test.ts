@@ -5,9 +5,9 @@ import { createTestBrowser, headingOf, SAYS, type TestBrowser } from '../../harn
 import { ADA, type World } from '../../harness/connect/setup.ts';
 import { decideAs, requestApproval } from '../../harness/engines/approvals.ts';
 import { askAboutSeat, callAnswerLink, ENTRY, issueLink, MESSAGE } from './seat-question.ts';
-import { connectSuite, type WorldOptions } from './suite.ts';
+import { pagesSuite, type WorldOptions } from './suite.ts';
 
-const { world, dump } = connectSuite();
+const { world, dump } = pagesSuite();
 
 const ANSWERED = SAYS.ended('answered');
 const SPENT = headingOf({ page: 'answer-spent' });

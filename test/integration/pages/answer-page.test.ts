@@ -9,9 +9,9 @@ import { ADA, type World } from '../../harness/connect/setup.ts';
 import { decideAs, requestApproval } from '../../harness/engines/approvals.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import { askAboutSeat, ENTRY, issueLink, MESSAGE } from './seat-question.ts';
-import { connectSuite, type WorldOptions } from './suite.ts';
+import { pagesSuite, type WorldOptions } from './suite.ts';
 
-const { world } = connectSuite();
+const { world } = pagesSuite();
 
 const ANSWERED = SAYS.ended('answered');
 const MISMATCH = headingOf({ page: 'mismatch', about: 'answer' });

@@ -6,9 +6,9 @@ import { tampered } from '../../harness/connect/connectors-setup.ts';
 import { ADA, type World } from '../../harness/connect/setup.ts';
 import { decideAs, requestApproval } from '../../harness/engines/approvals.ts';
 import { askAboutSeat } from './seat-question.ts';
-import { connectSuite } from './suite.ts';
+import { pagesSuite } from './suite.ts';
 
-const { world, begun, back } = connectSuite();
+const { world, begun, back } = pagesSuite();
 
 describe('another person with the link', () => {
   test('sees nothing, can do nothing, and the question stays open for its owner [MCP25-51 MCP25-66 MCP25-67 MCP25-68 MCP26-38 MCP26-53 MCP26-54 MCP26-55 ACP-48]', async () => {

@@ -6,9 +6,9 @@ import { createTestBrowser, SAYS, type Shown } from '../../harness/connect/brows
 import { ADA } from '../../harness/connect/setup.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import { startWorld as startNangoWorld } from '../connectors/nango-setup.ts';
-import { connectSuite, type WorldOptions } from './suite.ts';
+import { pagesSuite, type WorldOptions } from './suite.ts';
 
-const { world: start } = connectSuite();
+const { world: start } = pagesSuite();
 
 const OWNER = { kind: 'user', ...ADA } as const;
 

@@ -7,9 +7,9 @@ import { createBoundIdentity } from '../../../services/api/src/pages/identity/bo
 import { createTestBrowser, SAYS, type Shown } from '../../harness/connect/browser.ts';
 import { ADA, TOKEN_SECRET } from '../../harness/connect/setup.ts';
 import { userToken } from '../../harness/tokens.ts';
-import { connectSuite, type WorldOptions } from './suite.ts';
+import { pagesSuite, type WorldOptions } from './suite.ts';
 
-const { world: start } = connectSuite();
+const { world: start } = pagesSuite();
 
 const PAGE = 'https://app.example.com/connected?from=parley';
 const BOB = { ...ADA, userId: 'bob' };

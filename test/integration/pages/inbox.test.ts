@@ -7,9 +7,9 @@ import { ADA, type World } from '../../harness/connect/setup.ts';
 import { decideAs, requestApproval } from '../../harness/engines/approvals.ts';
 import { callLimitsOn } from '../../harness/http/call-limits.ts';
 import { askAboutSeat, MESSAGE } from './seat-question.ts';
-import { connectSuite, type WorldOptions } from './suite.ts';
+import { pagesSuite, type WorldOptions } from './suite.ts';
 
-const { world } = connectSuite();
+const { world } = pagesSuite();
 
 const INBOX = '/auth/inbox';
 const BOB = { ...ADA, userId: 'bob' };
@@ -239,11 +239,11 @@ describe('equal calls', () => {
     const shown = await browser.open(pathsOn(await open()).find((path) => path?.includes('/groups/')) ?? '');
     const { action = '', fields = {} } = shown.forms.get('approve') ?? {};
     const both = [...Object.entries(fields), ['call', ids[0]], ['call', high]] as [string, string][];
-    const foreign = { headers: { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' } };
+    const crossSite = { headers: { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' } };
     for (const refused of [
       await browser.postAll(action, both),
       await browser.post(action, { ...fields, csrf: '', call: ids[0] ?? '' }),
-      await browser.post(action, { ...fields, call: ids[0] ?? '' }, foreign),
+      await browser.post(action, { ...fields, call: ids[0] ?? '' }, crossSite),
     ])
       expect([refused.status, refused.heading]).toEqual([403, SAYS.refused]);
     expect((await browser.post(action, { ...fields, call: ofBob.id })).heading).toBe(PARTLY);

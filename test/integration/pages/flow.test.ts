@@ -3,9 +3,9 @@ import { createTestBrowser, SAYS } from '../../harness/connect/browser.ts';
 import { ADA, SCOPES } from '../../harness/connect/setup.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import { discovering, startGuardedTracker } from '../connectors/mcp-oauth-setup.ts';
-import { connectSuite } from './suite.ts';
+import { pagesSuite } from './suite.ts';
 
-const { world, begun, back, dump } = connectSuite();
+const { world, begun, back, dump } = pagesSuite();
 
 describe('a person who opens the link of their question', () => {
   test('signs in, agrees, and has connected the service', async () => {

@@ -8,7 +8,7 @@ import { type RedisServer, startRedis } from '../../harness/redis/redis-server.t
 export type WorldOptions = Partial<AllOptions>;
 
 /** A Redis for a file of tests, empty before each of them, and where most tests of the pages begin. */
-export function connectSuite() {
+export function pagesSuite() {
   let redis: RedisServer;
   beforeAll(async () => {
     // Nothing starts it again: a slow disk need not hold it up.

@@ -7,9 +7,9 @@ import { createAttempts } from '../../../services/api/src/pages/serving/attempts
 import { createTestBrowser, SAYS, type TestBrowser } from '../../harness/connect/browser.ts';
 import { ADA, type World } from '../../harness/connect/setup.ts';
 import { startWorld as startNangoWorld } from '../connectors/nango-setup.ts';
-import { connectSuite } from './suite.ts';
+import { pagesSuite } from './suite.ts';
 
-const { world, begun } = connectSuite();
+const { world, begun } = pagesSuite();
 afterEach(() => void vi.useRealTimers());
 
 /** Ways back from the sign-in that say that the person refused there, each good once and in this browser. */

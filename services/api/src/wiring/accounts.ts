@@ -21,19 +21,19 @@ import { createTypedIdentity } from '../pages/identity/typed.ts';
 import { type ConnectDeps, connectRoutes } from '../pages/routes.ts';
 import { accountRoutes } from '../surfaces/accounts/routes.ts';
 import type { HasConnectPage } from '../surfaces/rest/elicitations.ts';
-import { brandOf } from './connect/brand.ts';
-import { createConnectLog } from './connect/log.ts';
-import { createConnectTargets } from './connect/targets.ts';
+import { createConnectTargets } from './credentials/targets.ts';
 import { isDevelopment, type VaultParts } from './credentials/vault.ts';
+import { brandOf } from './pages/brand.ts';
+import { createPageLog } from './pages/log.ts';
 import type { PodParts } from './pod-parts.ts';
 import { startSweeper } from './sweeper.ts';
 
-interface ConnectParts extends PodParts {
+interface AccountParts extends PodParts {
   readonly loaded: LoadedAgentsConfig;
   readonly openVault: () => VaultParts;
 }
 
-interface WiredConnect {
+interface WiredAccounts {
   readonly credentials: Credentials;
   readonly secrets: Secrets;
   readonly surfaces: readonly Surface[];
@@ -52,7 +52,7 @@ const STALE_MS = 5 * 60_000;
  * Builds the pages on which people connect accounts and enter secrets, and the agents' access to those. Undefined where
  * there are no personal tools and no pages were configured.
  */
-export function wireConnect(parts: ConnectParts): WiredConnect | undefined {
+export function wireAccounts(parts: AccountParts): WiredAccounts | undefined {
   const { env, backend, engine, log, metrics, loaded } = parts;
   if (!hasPersonalTools(loaded.config) && !isSetUp(env)) return undefined;
   const { elicitations, claims } = backend;
@@ -67,7 +67,7 @@ export function wireConnect(parts: ConnectParts): WiredConnect | undefined {
     allowLoopbackHttp: isDevelopment(env),
     grantFor: signIns?.grantFor,
   });
-  const onEvent = createConnectLog({ log, metrics });
+  const onEvent = createPageLog({ log, metrics });
   function onFault(error: unknown): void {
     log.warn({ err: error }, 'an interrupted connect flow could not be ended; the next sweep retries');
   }

@@ -6,9 +6,9 @@ import { canary, findCanary } from '../../harness/canary.ts';
 import { createTestBrowser, SAYS } from '../../harness/connect/browser.ts';
 import type { WorldOptions } from '../../harness/connect/setup.ts';
 import { listenOnFreePort } from '../../harness/free-port.ts';
-import { connectSuite } from './suite.ts';
+import { pagesSuite } from './suite.ts';
 
-const { world, dump } = connectSuite();
+const { world, dump } = pagesSuite();
 
 const KEY = canary('key');
 

@@ -3,7 +3,7 @@ import type { Metrics } from '@parley/shared/observe/metrics';
 import type { ConnectEvent } from '../../accounts/events.ts';
 import { createLineLimit } from '../line-limit.ts';
 
-interface ConnectLogDeps {
+interface PageLogDeps {
   readonly log: Log;
   readonly metrics: Pick<Metrics, 'identityMismatch'>;
   /** In ms; only differences matter. */
@@ -14,7 +14,7 @@ interface ConnectLogDeps {
  * Logs what happens on the hosted pages. Failures that belong to no question need no caller to be proven, so only ten a
  * minute are written; `suppressed` in the next line counts those left out.
  */
-export function createConnectLog({ log, metrics, clock = () => performance.now() }: ConnectLogDeps) {
+export function createPageLog({ log, metrics, clock = () => performance.now() }: PageLogDeps) {
   const limit = createLineLimit(clock);
 
   return (event: ConnectEvent, requestId?: string): void => {

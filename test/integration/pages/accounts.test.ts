@@ -7,9 +7,9 @@ import { createTestBrowser, SAYS, type TestBrowser } from '../../harness/connect
 import { ADA, TOKEN_SECRET } from '../../harness/connect/setup.ts';
 import { redisCommand } from '../../harness/redis/redis-command.ts';
 import { userToken } from '../../harness/tokens.ts';
-import { connectSuite, type WorldOptions } from './suite.ts';
+import { pagesSuite, type WorldOptions } from './suite.ts';
 
-const { redis, world: start } = connectSuite();
+const { redis, world: start } = pagesSuite();
 
 const BOB = { ...ADA, userId: 'bob' };
 const ISSUES = { toolId: 'issues', connectorId: 'tracker' };
