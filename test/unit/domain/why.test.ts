@@ -152,10 +152,10 @@ describe('why', () => {
       'a detached one that waits',
       ofRun({ holder: { type: 'detached' }, waits: [WAIT] }),
       [
-        NO_PAGE,
         `${BEGAN} and has not ended.`,
         'It is detached: no pod holds it, and it goes on when what it waits for has ended.',
         'It has waited for el_1 (agent) for 14 minutes, which is open until 12:00:00 UTC on 2026-01-16.',
+        NO_PAGE,
       ],
     ],
     [

@@ -4,18 +4,19 @@ import { runReasons } from './run-reasons.ts';
 import { inWords } from './times.ts';
 
 /**
- * Why something waits, or how it ended: sentences for an operator, the first one about the thing itself. They name ids,
+ * Why something waits, or how it ended: sentences for an operator, the first ones about the thing itself. They name ids,
  * statuses and times, and hold nothing that a person or a model wrote. Total and pure.
  */
 export function why({ now, record, run, person, deliveries }: WhyFacts): string[] {
   const name = person?.name ?? 'Nobody';
   const isOpen = record === undefined ? run?.status === 'running' : !record.hasEnded;
+  const ofRun = run === undefined ? [] : runReasons(run, now);
+  const ofPerson =
+    person !== undefined && isOpen && (record !== undefined || hasOpenWait(run)) ? personReasons(person) : [];
   return [
-    ...(record === undefined ? [] : recordReasons(record, name, now)),
-    ...(person !== undefined && isOpen && (record !== undefined || hasOpenWait(run))
-      ? personReasons(person)
-      : []),
-    ...(run === undefined ? [] : runReasons(run, now)),
+    ...(record === undefined
+      ? [...ofRun, ...ofPerson]
+      : [...recordReasons(record, name, now), ...ofPerson, ...ofRun]),
     ...deliveries.map((delivery) => deliveryReason(delivery, now)),
   ];
 }
