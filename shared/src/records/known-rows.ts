@@ -18,9 +18,9 @@ interface KnownRow<T extends FamilyTypes> {
  * Open rows that this process has created, moved or shown. Their next move by this process needs no read.
  *
  * One rule holds for every row that a process keeps, here and in a waiter: it may be out of date, and nobody is told anything
- * by it. It can only become the base of a commit, which compares revision and creation time and brings the present row where
- * they differ; a wake replaces its state only with a newer revision; whatever else is to be decided is decided on the row in
- * the store. The definition is the part that never changes.
+ * by it. It can only become the base of a commit, which compares revision and creation time, moves nothing that has ended, and
+ * brings the present row where it refuses; a wake replaces its state only with a newer revision; whatever else is to be decided
+ * is decided on the row in the store. The definition is the part that never changes.
  */
 export interface KnownRows<T extends FamilyTypes> {
   /** Remembers an open row as the store returned it; removes one that has ended. */
@@ -53,11 +53,12 @@ export function createKnownRows(bytesMax: number): ProcessRows {
   return {
     purge: () => void rows.purgeStale(),
     of: <T extends FamilyTypes>(family: Pick<Family<T>, 'isTerminal'>): KnownRows<T> => ({
-      note({ row: { definition, ...row }, now }) {
-        if (family.isTerminal(row.status)) {
-          rows.delete(row.id);
+      note({ row: seen, now }) {
+        if (family.isTerminal(seen.status)) {
+          rows.delete(seen.id);
           return;
         }
+        const { definition, ...row } = seen;
         const kept = rows.peek(row.id);
         const text = kept?.row.createdAt === row.createdAt ? kept.definition : JSON.stringify(definition);
         const ttl = Math.min(KEPT_MS, Math.max(0, row.expiresAt - now) + KEPT_AFTER_DEADLINE_MS);

@@ -24,9 +24,10 @@ export async function settle<T extends FamilyTypes>(
   let seen = read;
   for (let round = 0; round < ROUNDS_MAX; round += 1) {
     const decision = family.decide(seen.row, command, seen.now);
-    if (seen.isKnown && decision.type !== 'commit') {
+    if (mustBeRead(seen, decision.type === 'commit' && !isTrial)) {
       deps.known.remove(seen.row.id);
       seen = await readRecord(deps, caller, seen.row.id);
+      deps.known.note(seen);
       continue;
     }
     if (decision.type === 'unchanged') return seen;
@@ -43,6 +44,11 @@ export async function settle<T extends FamilyTypes>(
     if (decision.type === 'commit') return seen;
   }
   throw new Error(`The ${family.noun} ${read.row.id} cannot be moved: its row is damaged.`);
+}
+
+/** True for a row that is only known, where no commit follows that would show whether it still stands. */
+function mustBeRead({ isKnown }: SeenRecord<FamilyTypes>, commits: boolean): boolean {
+  return isKnown === true && !commits;
 }
 
 /** What a process does once its commit has moved a row. `noted`: the tasks that the commit noted in the outbox. */

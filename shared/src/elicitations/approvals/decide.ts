@@ -9,7 +9,7 @@ import { ParleyError } from '../../domain/errors.ts';
 import type { Issue } from '../../domain/issue.ts';
 import { faultOfProse } from '../../domain/text.ts';
 import type { RecordDeps } from '../../records/family-deps.ts';
-import { readRecord, type SeenRecord } from '../../records/read.ts';
+import { readUnlessKnown, type SeenRecord } from '../../records/read.ts';
 import { settle } from '../../records/settle.ts';
 import type { AnswerInput } from '../answer.ts';
 import type { Grants } from './grants.ts';
@@ -27,7 +27,7 @@ export async function decide(
   grants: Pick<Grants, 'remember'>,
   input: DecideInput,
 ): Promise<SeenRecord<ApprovalTypes>> {
-  const reading = readRecord(deps, input.caller, input.id);
+  const reading = readUnlessKnown(deps, input.caller, input.id);
   // Admission first: a caller without it gets that refusal, whatever the read finds.
   reading.catch(() => undefined);
   await input.admitted;

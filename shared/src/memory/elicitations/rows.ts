@@ -243,7 +243,7 @@ export function askedName(owner: Owner, key: string): string {
 /** True when a step decided on this row may be committed now. */
 function holds(row: AnyRow, decidedOn: AnyRow, guard: 'open' | 'due', now: number): boolean {
   const isSame = row.revision === decidedOn.revision && row.createdAt === decidedOn.createdAt;
-  return isSame && now >= row.expiresAt === (guard === 'due');
+  return isSame && row.settledAt === undefined && now >= row.expiresAt === (guard === 'due');
 }
 
 /** The row after a step. `settledAt` is set for a step that ends it. */

@@ -24,8 +24,8 @@
 -- tasks, all by the names that are derived here; and outbox members '<kind> <subject>...' to note in them. The
 -- row's field `resumes` holds further members, a line each, which the end of the elicitation notes.
 -- Returns {1, now, noted members beyond the given ones (lines), 1 when a creation has armed its deadline and needs a job} when committed;
--- {0, now, row fields...} when the row or its revision is another one or the guard does not hold; {-1, now} when the owner has too many
--- open elicitations, or too large ones; {-2, now, ms} when the owner was erased and the fence stays for so long.
+-- {0, now, row fields...} when the row or its revision is another one, it has ended, or the guard does not hold; {-1, now} when the owner has
+-- too many open elicitations, or too large ones; {-2, now, ms} when the owner was erased and the fence stays for so long.
 
 -- Redis formats a number argument of a command with 17 digits, which takes longer than most commands. Texts are passed on.
 local function textOf(number) return string.format('%d', number) end
@@ -116,10 +116,12 @@ local function commitStep(keys, args)
     if streamRequestId ~= '' then addName('stream ' .. streamRequestId) end
     if idempotencyKey ~= '' then addName('key ' .. id .. ' ' .. idempotencyKey) end
   else
-    local currentRevision, expiresAt, createdAt
-    currentRevision, expiresAt, createdAt, resumes, writtenAt, feedEpoch = unpack(redis.call('HMGET', row, 'revision',
-      'expiresAt', 'createdAt', 'resumes', 'writtenAt', 'feedEpoch'))
-    if currentRevision ~= revision or createdAt ~= decidedCreatedAt or (now >= tonumber(expiresAt)) ~= (guard == 'due') then return refuse() end
+    local currentRevision, expiresAt, createdAt, settledAt
+    currentRevision, expiresAt, createdAt, settledAt, resumes, writtenAt, feedEpoch = unpack(redis.call('HMGET', row, 'revision',
+      'expiresAt', 'createdAt', 'settledAt', 'resumes', 'writtenAt', 'feedEpoch'))
+    -- Where Redis has lost a commit, an end may have the revision that some process knows of the open row.
+    if currentRevision ~= revision or createdAt ~= decidedCreatedAt or settledAt then return refuse() end
+    if (now >= tonumber(expiresAt)) ~= (guard == 'due') then return refuse() end
     local fields = { 'status', status, 'revision', textOf(revision + 1) }
     local function set(name, value)
       fields[#fields + 1] = name

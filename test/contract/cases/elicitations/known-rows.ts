@@ -4,6 +4,7 @@ import { transition } from '@parley/shared/domain/elicitations/transition';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import type { Timers } from '@parley/shared/ports/timers';
 import { describe, expect, it } from 'vitest';
+import { decideAs, requestApproval } from '../../../harness/engines/approvals.ts';
 import type { Contract } from '../../../harness/engines/contract.ts';
 import { engineOn } from '../../../harness/engines/engines.ts';
 import { expectRefusal } from '../../../harness/engines/observe.ts';
@@ -42,10 +43,17 @@ const SHOWN: Readonly<Record<string, (engine: Engine, row: Row) => Promise<unkno
 export function knownRowsContract(contract: Contract): void {
   /** An engine on the first pod that counts its reads of rows. */
   function openCounting(timers?: Timers) {
-    const { elicitations } = contract.pods.backend;
+    const { elicitations, approvals } = contract.pods.backend;
     const reads: string[] = [];
     const engine = engineOn(contract.pods.backend, {
       ...(timers !== undefined && { timers }),
+      approvals: {
+        ...approvals,
+        read: (id) => {
+          reads.push(id);
+          return approvals.read(id);
+        },
+      },
       elicitations: {
         ...elicitations,
         read: (id) => {
@@ -115,6 +123,21 @@ export function knownRowsContract(contract: Contract): void {
       expect(await pods.second.elicitations.commit(row, decision.step)).toMatchObject({ committed: true });
     });
 
+    it('is not moved once it has ended, even with the revision that it had before Redis lost a commit', async () => {
+      const { first, pods } = contract;
+      const { owner, row, now } = await askSomebody(first);
+      await answerQuestion(contract.second, owner, row.id, 'accept', { colour: 'red' });
+      // This pod has seen it opened, which is lost: the answer took that revision.
+      const opened = { ...row, status: 'opened', revision: row.revision + 1 } as const;
+      const decision = transition(opened, { type: 'decline', surface: 'test' }, now);
+      if (decision.type !== 'commit') throw new Error('The row cannot be declined.');
+      const refused = await pods.second.elicitations.commit(opened, decision.step);
+      expect(refused).toMatchObject({
+        committed: false,
+        row: { status: 'accepted', revision: opened.revision },
+      });
+    });
+
     it('is known no more once the pod learns that it has ended elsewhere', async () => {
       const cancelled: string[] = [];
       const { engine, reads } = openCounting({
@@ -142,6 +165,17 @@ export function knownRowsContract(contract: Contract): void {
       expect((await contract.second.read(serviceOf(owner), row.id)).row.status).toBe('accepted');
     });
 
+    it('is not read before its person decides on it, where it is a call to approve', async () => {
+      const { engine, reads } = openCounting();
+      const stream = newStream();
+      const { row } = await requestApproval(contract.second, stream);
+      for await (const _snapshot of engine.watchInbox({ owner: stream })) break;
+      await decideAs(engine, stream, row.id, { decision: 'deny' });
+      expect(reads).toEqual([]);
+      const late = await expectRefusal(decideAs(contract.second, stream, row.id, { decision: 'approve' }));
+      expect(late).toMatchObject({ code: 'already_settled', approval: { status: 'denied' } });
+    });
+
     it('is refused with what another pod did to it since, which the commit brings', async () => {
       const { engine, reads } = openCounting();
       const { owner, row } = await askSomebody(contract.second);
@@ -151,6 +185,22 @@ export function knownRowsContract(contract: Contract): void {
       const late = await expectRefusal(answerQuestion(engine, owner, row.id, 'accept', { colour: 'blue' }));
       expect(late).toMatchObject({ code: 'already_settled', elicitation: { content: { colour: 'red' } } });
       expect(reads).toEqual([]);
+    });
+
+    it('is read for a trial, which no commit follows: it is refused where another pod was faster', async () => {
+      const { engine } = openCounting();
+      const { owner, row } = await askSomebody(contract.second);
+      await engine.read(serviceOf(owner), row.id);
+      await answerQuestion(contract.second, owner, row.id, 'accept', { colour: 'red' });
+      const response = { action: 'accept', content: { colour: 'blue' } } as const;
+      const tried = engine.answer({
+        caller: userOf(owner),
+        id: row.id,
+        response,
+        surface: 'test',
+        isTrial: true,
+      });
+      expect((await expectRefusal(tried)).code).toBe('already_settled');
     });
 
     it('is read before somebody else is refused, as if it were not known', async () => {
