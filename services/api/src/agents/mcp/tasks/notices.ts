@@ -26,18 +26,18 @@ const AGREED = 'notifications/subscriptions/acknowledged';
 export function createTaskNotices(): TaskNotices {
   const listeners = new Map<TaskListener, string>();
 
-  const about = (taskId: unknown) =>
-    [...listeners].flatMap(([listener, followed]) => (followed === taskId ? [listener] : []));
+  const about = (taskIds: ReadonlySet<unknown>) =>
+    [...listeners].flatMap(([listener, followed]) => (taskIds.has(followed) ? [listener] : []));
 
   function hear(message: JSONRPCMessage): void {
     if (listeners.size === 0 || !('method' in message) || 'id' in message) return;
     const { method, params = {} } = message;
     if (method === CHANGED) {
       // A message that is too large to be read has lost its parameters, so it may be about any task.
-      const told = params.taskId === undefined ? [...listeners.keys()] : about(params.taskId);
+      const told = params.taskId === undefined ? [...listeners.keys()] : about(new Set([params.taskId]));
       for (const listener of told) listener.changed();
     }
-    if (method === AGREED) for (const listener of agreedIn(params).flatMap(about)) listener.agreed();
+    if (method === AGREED) for (const listener of about(agreedIn(params))) listener.agreed();
   }
 
   return {
@@ -51,7 +51,7 @@ export function createTaskNotices(): TaskNotices {
 }
 
 /** The ids of tasks in an acknowledgement. */
-function agreedIn({ notifications }: Readonly<Record<string, unknown>>): readonly unknown[] {
+function agreedIn({ notifications }: Readonly<Record<string, unknown>>): ReadonlySet<unknown> {
   const taskIds = isRecord(notifications) ? notifications.taskIds : undefined;
-  return Array.isArray(taskIds) ? taskIds : [];
+  return new Set(Array.isArray(taskIds) ? taskIds : []);
 }
