@@ -143,8 +143,9 @@ local function commitStep(keys, args)
       -- Now and then, what ended before the retention leaves the list.
       if microseconds % 16 == 0 then removeOldest(listed, retention, now) end
       redis.call('ZADD', history, createdAt, id)
-      if microseconds % math.max(1, math.floor(endedMax / 16)) == 0 then
-        local beyond = redis.call('ZCARD', history) - endedMax
+      -- Of a long history, no more at once than Redis does in a moment.
+      if microseconds % math.max(1, math.min(64, math.floor(endedMax / 16))) == 0 then
+        local beyond = math.min(redis.call('ZCARD', history) - endedMax, 1000)
         local oldest = beyond > 0 and redis.call('ZPOPMIN', history, beyond) or {}
         for index = 1, #oldest, 2 do addName('elicitation ' .. oldest[index]) end
       end
