@@ -4,6 +4,7 @@ import { createMemoryBackend } from '@parley/shared/memory/backend';
 import { createMemoryLimits } from '@parley/shared/memory/limits';
 import { expect, it, onTestFinished } from 'vitest';
 import { createOpenings } from '../../../services/api/src/http/limits/openings.ts';
+import { unauthenticated } from '../../../services/api/src/http/token.ts';
 import { type RestDeps, restRoutes } from '../../../services/api/src/surfaces/rest/routes.ts';
 import { engineOn } from '../../harness/engines/engines.ts';
 import { askQuestion, newOwner, serviceOf, userOf } from '../../harness/engines/questions.ts';
@@ -12,10 +13,12 @@ import { callLimitsOn } from '../../harness/http/call-limits.ts';
 import { serveSurfaces } from '../../harness/turns/serve.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 
+/** The token of one whose check takes long, as that of an issuer that must be asked. */
+const STRANGER = 'Bearer stranger';
 /** As many as a pod has under way; more wait. */
 const UNDER_WAY = 16;
 
-/** A pod on which so many readers open streams or wait, and none gets past the check of its token before `proceed`. */
+/** A pod on which so many readers open streams or wait, and none gets past its budget before `proceed`. */
 async function podWith(openingsMax: number) {
   const owner = newOwner();
   const backend = createMemoryBackend(ROOMY);
@@ -29,14 +32,15 @@ async function podWith(openingsMax: number) {
   let checked = 0;
   const served = await serveSurfaces({
     surfaces: [restRoutes({ engine, limits, workflows: {}, webhooks: {} } as RestDeps)],
-    async authenticate({ method }) {
-      if (method === 'GET') {
-        checked += 1;
+    async authenticate({ method, headers }) {
+      if (method === 'GET') checked += 1;
+      if (headers.authorization === STRANGER) {
         await gate;
+        throw unauthenticated();
       }
       return { caller: userOf(owner), expiresAtMs: Number.POSITIVE_INFINITY };
     },
-    limits,
+    limits: { ...limits, opening: () => gate },
     openings: createOpenings({ openingsMax }),
   });
   onTestFinished(served.close);
@@ -51,9 +55,11 @@ async function podWith(openingsMax: number) {
 }
 
 /** Opens a stream; resolves with its status. */
-function openStream(url: string): Promise<number> {
+function openStream(url: string, authorization = 'Bearer own'): Promise<number> {
   return new Promise((resolve, reject) => {
-    const request = get(url, { agent: false }, ({ statusCode = 0 }) => resolve(statusCode));
+    const request = get(url, { agent: false, headers: { authorization } }, ({ statusCode = 0 }) =>
+      resolve(statusCode),
+    );
     request.once('error', reject);
     onTestFinished(() => void request.on('error', () => undefined).destroy());
   });
@@ -78,6 +84,16 @@ it('readers beyond the bound are refused before their token is read, and come ba
   expect(await openStream(pod.url)).toBe(200);
 });
 
+it('strangers take no place: however many are being checked, a reader opens its stream', async () => {
+  const pod = await podWith(1);
+  const strangers = Array.from({ length: 20 }, () => openStream(pod.url, STRANGER).catch(() => 0));
+  await waitUntil(() => pod.checked() === strangers.length, { what: 'the strangers to be checked' });
+  const reader = openStream(pod.url);
+  await waitUntil(() => pod.checked() === strangers.length + 1, { what: 'the reader to be checked' });
+  pod.proceed();
+  expect(await reader).toBe(200);
+});
+
 it('openings begin one after the other, none in a turn of the event loop in which readers arrive, and one that leaves makes room', async () => {
   const openings = createOpenings({ openingsMax: UNDER_WAY + 2 });
   const begun: number[] = [];
@@ -88,6 +104,7 @@ it('openings begin one after the other, none in a turn of the event loop in whic
       begun.push(reader);
       return new Promise<void>((resolve) => void ends.push(resolve));
     };
+    openings.arrive();
     return { leave: () => res.emit('close'), opened: openings.run(res, open) };
   };
   const turn = () => new Promise((resolve) => setImmediate(resolve));
@@ -97,7 +114,7 @@ it('openings begin one after the other, none in a turn of the event loop in whic
   await turn();
   expect(begun).toEqual([0]);
   const others = Array.from({ length: UNDER_WAY }, (_, at) => come(at + 2));
-  await expect(come(100).opened).rejects.toMatchObject({ code: 'pod_busy' });
+  expect(() => come(100)).toThrow(expect.objectContaining({ code: 'pod_busy' }));
   await waitUntil(() => begun.length === UNDER_WAY, { what: 'as many as may be under way' });
   others.at(-2)?.leave();
   await expect(others.at(-2)?.opened).rejects.toMatchObject({ code: 'pod_busy' });
@@ -114,8 +131,10 @@ it('openings begin one after the other, none in a turn of the event loop in whic
 
 it('readers that arrive in every turn of the event loop hold no opening back for ever', async () => {
   const openings = createOpenings({ openingsMax: 1_000 });
-  const come = (open: () => Promise<void>) =>
-    openings.run(new EventEmitter() as ServerResponse, open).catch(() => undefined);
+  const come = (open: () => Promise<void>) => {
+    openings.arrive();
+    return openings.run(new EventEmitter() as ServerResponse, open).catch(() => undefined);
+  };
   let isOpen = false;
   const opened = come(async () => {
     isOpen = true;

@@ -49,9 +49,12 @@ export function createServe(deps: ServeDeps): Serve {
     const head = headOf(req, res);
     const exchange: HttpExchange = { route, params, req, res, life, at: { head } };
     try {
+      const openings = route.opensStream === true ? deps.openings : undefined;
+      openings?.arrive();
+      if (route.proof.by !== 'signature')
+        Object.assign(exchange.at, await proveByHead(deps, route, req, head));
       const handle = () => replyTo(deps, exchange);
-      const isOpening = deps.openings !== undefined && route.opensStream === true;
-      await send(deps, exchange, await (isOpening ? deps.openings.run(res, handle) : handle()));
+      await send(deps, exchange, await (openings === undefined ? handle() : openings.run(res, handle)));
     } catch (error) {
       await fail(deps, exchange, error);
     } finally {
@@ -63,9 +66,8 @@ export function createServe(deps: ServeDeps): Serve {
   };
 }
 
-/** Proves the caller, reads the request and handles it. What it needs for that is free while the reply is sent. */
+/** Reads the request and handles it. What it needs for that is free while the reply is sent. */
 async function replyTo(deps: ServeDeps, { route, params, req, at, life }: HttpExchange): Promise<Reply> {
-  if (route.proof.by !== 'signature') Object.assign(at, await proveByHead(deps, route, req, at.head));
   const admitted = admit(deps, route, params, at.caller);
   // A malformed request is refused without waiting for its budget.
   let refusal: { readonly error: unknown } | undefined;

@@ -34,8 +34,9 @@ const HEADERS = {
   'x-content-type-options': 'nosniff',
 };
 const RETRY_MS = 1_000;
-// The readers of a pod come back spread over this time for each of them, and at most over so long in all.
-const SPREAD_MS_EACH = 1;
+// The readers of a pod come back spread over a millisecond for each of them, and at most over so long in all. The drain ends
+// two parts of each stream: what it reads, and what it writes.
+const SPREAD_MS_EACH = 0.5;
 const SPREAD_MS_MAX = 15_000;
 // Of readers for which any pod has the rest at hand.
 const RETRY_AT_ONCE_MS = 10;

@@ -7,9 +7,12 @@ import { ParleyError } from '@parley/shared/domain/errors';
  * work.
  */
 export interface Openings {
+  /** Notes that a reader has arrived. Throws `pod_busy` with a time to come back when too many openings are under way or wait. */
+  arrive(): void;
   /**
-   * Runs `open` when it is its turn: one opening begins in a turn of the event loop, and a few are under way. Throws
-   * `pod_busy` with a time to come back when too many are under way or wait, and when the reader disconnects.
+   * Runs `open` of a reader that has proved who it is, when it is its turn: one opening begins in a turn of the event loop, and
+   * a few are under way. Readers without a proof take no place, or a stranger could keep all others out. Throws as `arrive`,
+   * and when the reader disconnects.
    */
   run<Opened>(res: ServerResponse, open: () => Promise<Opened>): Promise<Opened>;
 }
@@ -73,13 +76,20 @@ export function createOpenings({ openingsMax, onRefused }: OpeningsOptions): Ope
     });
   }
 
+  function refuseBeyond(): void {
+    if (underWay + waiting.size < openingsMax) return;
+    onRefused?.();
+    throw busy();
+  }
+
   return {
-    async run(res, open) {
+    arrive() {
       hasArrived = true;
-      if (underWay + waiting.size >= openingsMax) {
-        onRefused?.();
-        throw busy();
-      }
+      refuseBeyond();
+    },
+    async run(res, open) {
+      // Others may have taken the places since this reader has arrived.
+      refuseBeyond();
       await turnOf(res);
       try {
         return await open();
