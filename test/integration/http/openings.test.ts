@@ -41,7 +41,7 @@ async function podWith(openingsMax: number) {
       return { caller: userOf(owner), expiresAtMs: Number.POSITIVE_INFINITY };
     },
     limits: { ...limits, opening: () => gate },
-    openings: createOpenings({ openingsMax }),
+    openings: createOpenings({ openingsMax, ofPersonMax: openingsMax }),
   });
   onTestFinished(served.close);
   const url = `${served.url}/v1/inbox/events`;
@@ -95,7 +95,7 @@ it('strangers take no place: however many are being checked, a reader opens its 
 });
 
 it('openings begin one after the other, none in a turn of the event loop in which readers arrive, and one that leaves makes room', async () => {
-  const openings = createOpenings({ openingsMax: UNDER_WAY + 2 });
+  const openings = createOpenings({ openingsMax: UNDER_WAY + 2, ofPersonMax: 1 });
   const begun: number[] = [];
   const ends: (() => void)[] = [];
   const come = (reader: number) => {
@@ -105,7 +105,7 @@ it('openings begin one after the other, none in a turn of the event loop in whic
       return new Promise<void>((resolve) => void ends.push(resolve));
     };
     openings.arrive();
-    return { leave: () => res.emit('close'), opened: openings.run(res, open) };
+    return { leave: () => res.emit('close'), opened: openings.run({ res }, open) };
   };
   const turn = () => new Promise((resolve) => setImmediate(resolve));
   const first = [come(0), come(1)];
@@ -130,10 +130,10 @@ it('openings begin one after the other, none in a turn of the event loop in whic
 });
 
 it('readers that arrive in every turn of the event loop hold no opening back for ever', async () => {
-  const openings = createOpenings({ openingsMax: 1_000 });
+  const openings = createOpenings({ openingsMax: 1_000, ofPersonMax: 1 });
   const come = (open: () => Promise<void>) => {
     openings.arrive();
-    return openings.run(new EventEmitter() as ServerResponse, open).catch(() => undefined);
+    return openings.run({ res: new EventEmitter() as ServerResponse }, open).catch(() => undefined);
   };
   let isOpen = false;
   const opened = come(async () => {
@@ -147,6 +147,29 @@ it('readers that arrive in every turn of the event loop hold no opening back for
   expect(turns).toBeGreaterThan(10);
   expect(isOpen).toBe(true);
   await opened;
+});
+
+it('one person who opens streams without end leaves places for others, and has their own again afterwards', async () => {
+  const openings = createOpenings({ openingsMax: 100, ofPersonMax: 20 });
+  let proceed: () => void = () => undefined;
+  const gate = new Promise<void>((resolve) => {
+    proceed = resolve;
+  });
+  const come = (person: string) =>
+    openings
+      .run({ res: new EventEmitter() as ServerResponse, person }, () => gate)
+      .then(
+        () => 'open',
+        ({ code }) => code as string,
+      );
+  const greedy = Array.from({ length: 200 }, () => come('ann'));
+  const other = come('bob');
+  proceed();
+  expect(await other).toBe('open');
+  const outcomes = await Promise.all(greedy);
+  expect(outcomes.filter((outcome) => outcome === 'open')).toHaveLength(20);
+  expect(new Set(outcomes)).toEqual(new Set(['open', 'rate_limited']));
+  expect(await come('ann')).toBe('open');
 });
 
 it('a service key whose readers have used up their budget of openings can still ask, and the other way round', async () => {

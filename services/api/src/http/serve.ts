@@ -54,7 +54,13 @@ export function createServe(deps: ServeDeps): Serve {
       if (route.proof.by !== 'signature')
         Object.assign(exchange.at, await proveByHead(deps, route, req, head));
       const handle = () => replyTo(deps, exchange);
-      await send(deps, exchange, await (openings === undefined ? handle() : openings.run(res, handle)));
+      await send(
+        deps,
+        exchange,
+        await (openings === undefined
+          ? handle()
+          : openings.run({ res, person: personOf(exchange.at.caller) }, handle)),
+      );
     } catch (error) {
       await fail(deps, exchange, error);
     } finally {
@@ -238,6 +244,11 @@ function isCaller(caller: unknown): caller is Caller {
     'kind' in caller &&
     (caller.kind === 'user' || caller.kind === 'service')
   );
+}
+
+/** The name under which a person's openings are counted. */
+function personOf(caller: unknown): string | undefined {
+  return isCaller(caller) && caller.kind === 'user' ? `${caller.tenant} ${caller.userId}` : undefined;
 }
 
 async function fail(deps: ServeDeps, exchange: HttpExchange, error: unknown): Promise<void> {

@@ -217,6 +217,7 @@ function createPodApp(parts: AppParts): Router {
     refusalDelays: createRefusalDelays({ delayMs: env.PARLEY_REFUSAL_DELAY_MS }),
     openings: createOpenings({
       openingsMax: env.PARLEY_LIMIT_POD_OPENINGS,
+      ofPersonMax: env.PARLEY_LIMIT_USER_STREAMS,
       onRefused: () => metrics.rateLimited.add(1, { limit: 'pod-openings' }),
     }),
     bodyBytesMax: env.PARLEY_LIMIT_BODY_BYTES,

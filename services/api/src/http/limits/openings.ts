@@ -11,16 +11,25 @@ export interface Openings {
   arrive(): void;
   /**
    * Runs `open` of a reader that has proved who it is, when it is its turn: one opening begins in a turn of the event loop, and
-   * a few are under way. Readers without a proof take no place, or a stranger could keep all others out. Throws as `arrive`,
-   * and when the reader disconnects.
+   * a few are under way. Readers without a proof take no place, or a stranger could keep all others out; and one person takes a
+   * few. Throws as `arrive` and when the reader disconnects, and `rate_limited`.
    */
-  run<Opened>(res: ServerResponse, open: () => Promise<Opened>): Promise<Opened>;
+  run<Opened>(reader: OpeningReader, open: () => Promise<Opened>): Promise<Opened>;
+}
+
+/** Who opens a stream. */
+interface OpeningReader {
+  readonly res: ServerResponse;
+  /** The name of a person; absent for a service key, which may speak for many. */
+  readonly person?: string | undefined;
 }
 
 /** The limit of the openings of a pod, and who is told of refusals. */
 export interface OpeningsOptions {
   /** How many may be under way or wait. */
   readonly openingsMax: number;
+  /** How many of one person: as many as a person may have open. */
+  readonly ofPersonMax: number;
   /** Called with each opening that is refused. */
   readonly onRefused?: () => void;
 }
@@ -34,8 +43,9 @@ const ARRIVALS_MAX = 32;
 const RETRY_SECONDS_MAX = 10;
 
 /** Makes the openings of one pod. */
-export function createOpenings({ openingsMax, onRefused }: OpeningsOptions): Openings {
+export function createOpenings({ openingsMax, ofPersonMax, onRefused }: OpeningsOptions): Openings {
   const waiting = new Set<() => void>();
+  const ofPersons = new Map<string, number>();
   let underWay = 0;
   let isPlanned = false;
   let hasArrived = false;
@@ -82,27 +92,52 @@ export function createOpenings({ openingsMax, onRefused }: OpeningsOptions): Ope
     throw busy();
   }
 
+  /** Counts an opening of a person; returns what counts it no more. */
+  function countOf(person: string | undefined): () => void {
+    if (person === undefined) return () => undefined;
+    const count = ofPersons.get(person) ?? 0;
+    if (count >= ofPersonMax) throw tooMany();
+    ofPersons.set(person, count + 1);
+    return () => {
+      const left = (ofPersons.get(person) ?? 1) - 1;
+      if (left === 0) ofPersons.delete(person);
+      else ofPersons.set(person, left);
+    };
+  }
+
+  /** Runs `open` when it is its turn. */
+  async function inTurn<Opened>(res: ServerResponse, open: () => Promise<Opened>): Promise<Opened> {
+    await turnOf(res);
+    try {
+      return await open();
+    } finally {
+      underWay -= 1;
+      plan();
+    }
+  }
+
   return {
     arrive() {
       hasArrived = true;
       refuseBeyond();
     },
-    async run(res, open) {
+    async run({ res, person }, open) {
       // Others may have taken the places since this reader has arrived.
       refuseBeyond();
-      await turnOf(res);
-      try {
-        return await open();
-      } finally {
-        underWay -= 1;
-        plan();
-      }
+      const end = countOf(person);
+      return inTurn(res, open).finally(end);
     },
   };
 }
 
 function busy(): ParleyError {
   return new ParleyError('pod_busy', 'This pod opens as many event streams as it may; come back later.', {
+    retryAfterSeconds: 1 + Math.floor(Math.random() * RETRY_SECONDS_MAX),
+  });
+}
+
+function tooMany(): ParleyError {
+  return new ParleyError('rate_limited', 'This user opens too many event streams at once; close one.', {
     retryAfterSeconds: 1 + Math.floor(Math.random() * RETRY_SECONDS_MAX),
   });
 }
