@@ -4,7 +4,7 @@ import { TEXT_FORMATS } from '@parley/shared/domain/forms/formats';
 import type { FormField } from '@parley/shared/domain/forms/value';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { html } from '../../../services/api/src/pages/kit/html.ts';
+import { Html, html } from '../../../services/api/src/pages/kit/html.ts';
 import { LANGUAGES, languageOf } from '../../../services/api/src/pages/kit/language.ts';
 import { stringsOf } from '../../../services/api/src/pages/views/string-table.ts';
 
@@ -39,10 +39,15 @@ function flat(value: unknown, path = ''): (readonly [path: string, text: string]
   if (typeof value === 'string') return [[path, value]];
   if (typeof value === 'function') {
     const [, given] = Object.entries(ARGUMENTS).find(([name]) => path.includes(name)) ?? [];
-    if (given !== undefined) return given.map((one, at) => [`${path}(${at})`, String(value(one))]);
-    return [[`${path}()`, String(value(html`<1>`, html`<2>`))]];
+    if (given !== undefined) return given.map((one, at) => [`${path}(${at})`, textOf(value(one))]);
+    return [[`${path}()`, textOf(value(html`<1>`, html`<2>`))]];
   }
   return Object.entries(value ?? {}).flatMap(([key, part]) => flat(part, `${path}.${key}`));
+}
+
+/** What a function of the table gives: a text, markup, or a notice of several texts. */
+function textOf(given: string | Html | Readonly<Record<string, string>>): string {
+  return typeof given === 'string' || given instanceof Html ? String(given) : Object.values(given).join(' ');
 }
 
 describe('the strings', () => {
