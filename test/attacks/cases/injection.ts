@@ -40,18 +40,14 @@ export function injectionAttacks(world: () => World): void {
 
     it('no character of a stream name has a special meaning', async () => {
       const port = world().pods[0].port;
-      const statuses = await Promise.all(
-        BAD_STREAMS.flatMap((name) =>
-          [person.token, SERVICE_KEYS.acme].map(async (token) => {
-            const query = token === person.token ? '' : `?userId=${person.userId}`;
-            const target = `GET /v1/streams/${name}/events${query}`;
-            const text = await exchange({ port, send: [head(target, { authorization: `Bearer ${token}` })] });
-            expectProblem(onlyReply(text), 404, 'not_found');
-            return text.slice(0, 12);
-          }),
-        ),
-      );
-      expect(new Set(statuses)).toEqual(new Set(['HTTP/1.1 404']));
+      // One after the other: a person opens a few streams at once, and is refused beyond.
+      for (const name of BAD_STREAMS)
+        for (const token of [person.token, SERVICE_KEYS.acme]) {
+          const query = token === person.token ? '' : `?userId=${person.userId}`;
+          const target = `GET /v1/streams/${name}/events${query}`;
+          const text = await exchange({ port, send: [head(target, { authorization: `Bearer ${token}` })] });
+          expectProblem(onlyReply(text), 404, 'not_found');
+        }
     });
 
     it('users with confusable names are kept apart', async () => {
