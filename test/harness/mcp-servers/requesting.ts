@@ -157,6 +157,8 @@ function oldServing(served: Served, returned: Promise<void>) {
         await returned;
         return said('without the text');
       }
+      // A free port may have been that of another server before, to which a pod of another test still turns.
+      if (!(params.name in ASKS)) throw new Error(`There is no tool ${params.name}.`);
       try {
         return done(served, await answersTo(params, sendRequest));
       } catch (error) {
