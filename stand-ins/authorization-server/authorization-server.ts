@@ -21,7 +21,7 @@ interface StandInClient {
   readonly workload?: true;
   /** Exchanges the sign-ins of people for assertions. */
   readonly exchanges?: true;
-  /** Shows assertions of the company, besides what people consent to. */
+  /** Shows assertions of the company, in addition to what people consent to. */
   readonly managed?: true;
   /** Signs people in without asking for consent, as a company's own pages do. */
   readonly firstParty?: boolean;

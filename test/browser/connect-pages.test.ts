@@ -35,7 +35,7 @@ await describeInChromium('a hosted page in a browser', (chromium) => {
   let ours: string;
   let other: string;
   const calls: Call[] = [];
-  /** Replies by path, besides `/page/<language>/<sample>`. */
+  /** Replies by path, in addition to `/page/<language>/<sample>`. */
   const views = new Map<string, () => PageView>();
 
   beforeAll(async () => {

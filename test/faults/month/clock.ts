@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { infoFields } from '../../harness/redis/redis-command.ts';
 
-/** The processes that share the clock, besides the one that moves it. */
+/** The processes that share the clock, without the one that moves it. */
 export interface ClockProcesses {
   readonly redis: { readonly pid: number; readonly url: string };
   readonly others: () => readonly { readonly pid: number }[];

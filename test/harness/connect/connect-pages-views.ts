@@ -86,7 +86,7 @@ const long = {
   message: `${'I need this because the release notes must name every ticket.\n'.repeat(20)}${'unbroken'.repeat(40)}`,
 };
 
-/** A sample of every page and of what it can show besides, by a name for each. */
+/** A sample of every page and of what else it can show, by a name for each. */
 export const SAMPLES: Readonly<Record<string, PageView>> = {
   'sign-in': { page: 'sign-in', signIn, organisation: 'Example Corporation' },
   'dev-sign-in': { page: 'dev-sign-in', signIn },

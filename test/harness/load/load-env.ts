@@ -2,7 +2,7 @@ export const SECRET = 'load-secret-load-secret-load-secret-1';
 export const TENANTS = ['acme', 'globex'] as const;
 const SERVICE_KEYS = TENANTS.map((tenant) => `${tenant}:${serviceKeyOf(tenant)}`).join(',');
 
-/** What every pod of a load needs in its environment, besides Redis. */
+/** What every pod of a load needs in its environment, apart from Redis. */
 export const LOAD_ENV = {
   PARLEY_JWT_SECRET: SECRET,
   PARLEY_API_KEYS: SERVICE_KEYS,

@@ -279,12 +279,12 @@ describe.each(CLIENTS)('the stock client $version', (client) => {
     ];
     expect(codes).toEqual(['turn_running', 'invalid_answer', 'invalid_answer', 'not_found', 'not_found']);
     const own = agent.messages.map((one) => (one.role === 'assistant' ? { ...one, id: 'own-2' } : one));
-    const besides = [
+    const others = [
       [agent.messages, 'And eat!'],
       [agent.messages, 'trip'],
       [own, 'And eat!'],
     ] as const;
-    for (const [messages, text] of besides) {
+    for (const [messages, text] of others) {
       const beside = reloaded();
       beside.messages = [...messages];
       const lost = await runStock(beside, { resume: [resolved(interrupts[0], { seat: 'aisle' })] }, text);

@@ -13,6 +13,7 @@ import {
   startedBy,
   stillRunning,
 } from '../../../services/api/src/agents/mcp/transports/process-table.ts';
+import { suiteNotRun } from '../../harness/not-run.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 
 const GRACE_MS = 200;
@@ -42,8 +43,11 @@ async function program(line: string) {
   };
 }
 
-// What a program starts in sessions of its own is found through /proc, which other systems do not have (docs/acp.md).
-describe.skipIf(process.platform !== 'linux')('the end of a program', () => {
+// What a program starts in sessions of its own is found through /proc (docs/acp.md).
+if (process.platform === 'linux') describe('the end of a program', suite);
+else suiteNotRun('the end of a program', 'this system has no /proc');
+
+function suite(): void {
   it.each([
     ['of its group', 'sleep 300 >/dev/null & echo $!'],
     ['in a session of their own', 'setsid sleep 300 >/dev/null & echo $!'],
@@ -86,4 +90,4 @@ describe.skipIf(process.platform !== 'linux')('the end of a program', () => {
     expect(await other.runs()).toBe(true);
     await endChild(other.child, GRACE_MS);
   });
-});
+}

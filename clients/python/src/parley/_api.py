@@ -25,7 +25,7 @@ from .models import AnswerLink, Approval, Elicitation, Json, Outcome, Remembered
 
 
 class Question(TypedDict, total=False):
-    """What may be asked, besides the person and the message.
+    """What may be asked, in addition to the person and the message.
 
     requested_schema: the form, a flat JSON Schema object (docs/http-api.md). Give this or ``url``.
     url: the https page that the person opens. ``completion="server"`` waits for ``complete``.

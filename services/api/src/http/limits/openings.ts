@@ -36,7 +36,7 @@ export interface OpeningsOptions {
 
 // More would not be faster: an opening is work for the processor, with a few trips to Redis.
 const UNDER_WAY_MAX = 16;
-// Node accepts one connection in a turn of its event loop, and whoever asks or answers may be behind thousands of readers. So
+// Node accepts one connection in a turn of its event loop, and a question or an answer may wait behind thousands of readers. So
 // turns are short while readers arrive: an opening begins in a turn without any, or after so many with some.
 const ARRIVALS_MAX = 32;
 // Readers that are refused together come back spread over this time.
