@@ -44,10 +44,15 @@ export function linkPath(token: string): string {
  */
 export type OwnPage =
   | { readonly about: 'connect' | 'answer' | 'link'; readonly elicitationId: string }
-  | { readonly about: 'accounts' | 'inbox' };
+  | PersonPage;
 
-export const ACCOUNTS_PAGE: OwnPage = { about: 'accounts' };
-export const INBOX_PAGE: OwnPage = { about: 'inbox' };
+/** A page about a person, and about no record of theirs. */
+export interface PersonPage {
+  readonly about: 'accounts' | 'inbox';
+}
+
+export const ACCOUNTS_PAGE: PersonPage = { about: 'accounts' };
+export const INBOX_PAGE: PersonPage = { about: 'inbox' };
 
 export function pathOf(page: OwnPage): string {
   switch (page.about) {

@@ -3,23 +3,22 @@ import { readAccount } from '../../accounts/account-state.ts';
 import { disconnect } from '../../accounts/disconnect.ts';
 import { ACCOUNTS_PAGE, ACCOUNTS_PATH } from '../../accounts/own-pages.ts';
 import type { CredentialTarget } from '../../accounts/targets.ts';
-import type { Person } from '../identity/identity.ts';
-import { signInView } from '../serving/access.ts';
 import { readForm } from '../serving/form.ts';
+import { admitPerson, signOutOf } from '../serving/of-person.ts';
 import type { Parts } from '../serving/parts.ts';
 import { buildFormTarget, type PageReply, page, type Visit } from '../serving/visit.ts';
-import type { PageView, ShownAccount } from '../views/view.ts';
+import type { ShownAccount } from '../views/view.ts';
 
 /** `GET /auth/accounts`: the accounts that the signed-in person has connected. */
 export async function showAccounts(parts: Parts, visit: Visit): Promise<PageReply> {
-  const admitted = await admit(parts, visit);
+  const admitted = await admitPerson(parts, visit, ACCOUNTS_PAGE);
   if ('view' in admitted) return page(admitted.view);
-  const { person } = admitted;
-  await parts.callLimits.call({ kind: 'user', ...ownerOf(person) }, false);
+  const { person, owner } = admitted;
+  await parts.callLimits.call({ kind: 'user', ...owner }, false);
   return page({
     page: 'accounts',
     person: person.name,
-    accounts: await readAccounts(parts, person),
+    accounts: await readAccounts(parts, owner),
     signOut: buildFormTarget(visit.browser, `${ACCOUNTS_PATH}/sign-out`),
   });
 }
@@ -41,9 +40,9 @@ export async function readAccounts(
 
 /** `GET /auth/accounts/:id/disconnect`: asks the person to confirm. Changes nothing. */
 export async function confirmDisconnect(parts: Parts, visit: Visit): Promise<PageReply> {
-  const admitted = await admit(parts, visit);
+  const admitted = await admitPerson(parts, visit, ACCOUNTS_PAGE);
   if ('view' in admitted) return page(admitted.view);
-  await parts.callLimits.call({ kind: 'user', ...ownerOf(admitted.person) }, false);
+  await parts.callLimits.call({ kind: 'user', ...admitted.owner }, false);
   const target = findTarget(parts, visit);
   if (target === undefined) return page({ page: 'not-found' });
   const { service, toolId } = target;
@@ -61,9 +60,9 @@ export async function confirmDisconnect(parts: Parts, visit: Visit): Promise<Pag
 export async function disconnectAccount(parts: Parts, visit: Visit): Promise<PageReply> {
   const form = await readForm(parts, visit, ACCOUNTS_PATH);
   if ('view' in form) return page(form.view);
-  const admitted = await admit(parts, visit);
+  const admitted = await admitPerson(parts, visit, ACCOUNTS_PAGE);
   if ('view' in admitted) return page(admitted.view);
-  await parts.callLimits.call({ kind: 'user', ...ownerOf(admitted.person) }, true);
+  await parts.callLimits.call({ kind: 'user', ...admitted.owner }, true);
   const target = findTarget(parts, visit);
   if (target === undefined) return page({ page: 'not-found' });
   const revoked = await disconnect(parts, admitted.person, target);
@@ -75,22 +74,8 @@ export async function disconnectAccount(parts: Parts, visit: Visit): Promise<Pag
 }
 
 /** `POST /auth/accounts/sign-out`: signs out, and shows the sign-in for another person. */
-export async function signOutOfAccounts(parts: Parts, visit: Visit): Promise<PageReply> {
-  const form = await readForm(parts, visit, ACCOUNTS_PATH);
-  if ('view' in form) return page(form.view);
-  if (parts.identity.type === 'bound') return page({ page: 'accounts-elsewhere' });
-  const id = await parts.sessions.signOut(visit.browser);
-  return page(signInView(parts, { browser: { id } }, ACCOUNTS_PAGE, true), id);
-}
-
-/** The signed-in person; the page for everybody else. */
-async function admit(
-  parts: Parts,
-  visit: Visit,
-): Promise<{ readonly person: Person } | { readonly view: PageView }> {
-  if (parts.identity.type === 'bound') return { view: { page: 'accounts-elsewhere' } };
-  const person = await parts.sessions.person(visit.browser);
-  return person === undefined ? { view: signInView(parts, visit, ACCOUNTS_PAGE) } : { person };
+export function signOutOfAccounts(parts: Parts, visit: Visit): Promise<PageReply> {
+  return signOutOf(parts, visit, ACCOUNTS_PAGE, ACCOUNTS_PATH);
 }
 
 function findTarget({ targets }: Parts, { param }: Visit): CredentialTarget | undefined {
@@ -99,8 +84,4 @@ function findTarget({ targets }: Parts, { param }: Visit): CredentialTarget | un
 
 function disconnectPath(toolId: string): string {
   return `${ACCOUNTS_PATH}/${toolId}/disconnect`;
-}
-
-function ownerOf({ tenant, userId }: Person) {
-  return { tenant, userId };
 }

@@ -10,15 +10,16 @@ import {
   answerPath,
   FROM_INBOX,
   groupPath,
+  INBOX_PAGE,
   INBOX_PATH,
 } from '../../accounts/own-pages.ts';
 import type { Person } from '../identity/identity.ts';
 import { FORM_FIELDS } from '../kit/fields.ts';
 import { readForm } from '../serving/form.ts';
+import { admitPerson } from '../serving/of-person.ts';
 import type { Parts } from '../serving/parts.ts';
 import { buildFormTarget, type PageReply, page, type Visit } from '../serving/visit.ts';
 import type { GroupView } from '../views/inbox/view.ts';
-import { admitToInbox } from './admit.ts';
 import { groupIdOf, readOpenRecords } from './open-records.ts';
 import { nextPath } from './waiting-items.ts';
 
@@ -30,7 +31,7 @@ const ENDED = ['already_settled', 'expired', 'not_found'] as const;
 
 /** `GET /auth/inbox/groups/:id`: equal calls, and in what they differ. Reads only. */
 export async function showGroup(parts: Parts, visit: Visit): Promise<PageReply> {
-  const admitted = await admitToInbox(parts, visit);
+  const admitted = await admitPerson(parts, visit, INBOX_PAGE);
   if ('view' in admitted) return page(admitted.view);
   await parts.callLimits.call({ kind: 'user', ...admitted.owner }, false);
   return groupPage(parts, visit, admitted);
@@ -50,7 +51,7 @@ export function denyGroup(parts: Parts, visit: Visit): Promise<PageReply> {
 async function decideGroup(parts: Parts, visit: Visit, decision: 'approve' | 'deny'): Promise<PageReply> {
   const form = await readForm(parts, visit, groupPath(visit.param));
   if ('view' in form) return page(form.view);
-  const admitted = await admitToInbox(parts, visit);
+  const admitted = await admitPerson(parts, visit, INBOX_PAGE);
   if ('view' in admitted) return page(admitted.view);
   const { owner } = admitted;
   const caller = { kind: 'user', ...owner } as const;

@@ -2,18 +2,17 @@ import { isParleyError } from '@parley/shared/domain/errors';
 import type { Owner } from '@parley/shared/domain/ids';
 import { INBOX_PAGE, INBOX_PATH } from '../../accounts/own-pages.ts';
 import { readAccounts } from '../accounts/accounts.ts';
-import { signInView } from '../serving/access.ts';
 import { readForm } from '../serving/form.ts';
+import { admitPerson, signOutOf } from '../serving/of-person.ts';
 import type { Parts } from '../serving/parts.ts';
 import { buildFormTarget, type PageReply, page, type Visit } from '../serving/visit.ts';
 import { signIn } from '../sign-in/sign-in.ts';
 import type { ShownGrant } from '../views/inbox/view.ts';
-import { admitToInbox } from './admit.ts';
 import { readWaiting } from './waiting-items.ts';
 
 /** `GET /auth/inbox`: all that waits for the signed-in person, what they had remembered, and their accounts. Reads only. */
 export async function showInbox(parts: Parts, visit: Visit): Promise<PageReply> {
-  const admitted = await admitToInbox(parts, visit);
+  const admitted = await admitPerson(parts, visit, INBOX_PAGE);
   if ('view' in admitted) return page(admitted.view);
   const { person, owner } = admitted;
   await parts.callLimits.call({ kind: 'user', ...owner }, false);
@@ -38,19 +37,15 @@ export function signInToInbox(parts: Parts, visit: Visit): Promise<PageReply> {
 }
 
 /** `POST /auth/inbox/sign-out`: signs out, and shows the sign-in for another person. */
-export async function signOutOfInbox(parts: Parts, visit: Visit): Promise<PageReply> {
-  const form = await readForm(parts, visit, INBOX_PATH);
-  if ('view' in form) return page(form.view);
-  if (parts.identity.type === 'bound') return page({ page: 'inbox-elsewhere' });
-  const id = await parts.sessions.signOut(visit.browser);
-  return page(signInView(parts, { browser: { id } }, INBOX_PAGE, true), id);
+export function signOutOfInbox(parts: Parts, visit: Visit): Promise<PageReply> {
+  return signOutOf(parts, visit, INBOX_PAGE, INBOX_PATH);
 }
 
 /** `POST /auth/inbox/remembered/:id/forget`: further calls of its kind ask again. Sent again, it changes nothing. */
 export async function forget(parts: Parts, visit: Visit): Promise<PageReply> {
   const form = await readForm(parts, visit, INBOX_PATH);
   if ('view' in form) return page(form.view);
-  const admitted = await admitToInbox(parts, visit);
+  const admitted = await admitPerson(parts, visit, INBOX_PAGE);
   if ('view' in admitted) return page(admitted.view);
   const { owner } = admitted;
   await parts.callLimits.call({ kind: 'user', ...owner }, true);
