@@ -1,8 +1,8 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { launchChromium } from '../../demo/chromium.ts';
-import { ADA, startWorld, type World } from '../harness/connect/setup.ts';
 import { decideAs, requestApproval } from '../harness/engines/approvals.ts';
 import { describeInChromium, STILL } from '../harness/in-chromium.ts';
+import { ADA, startWorld, type World } from '../harness/pages/setup.ts';
 import { startRedis } from '../harness/redis/redis-server.ts';
 import { looksSound } from '../harness/widget/site-look.ts';
 

@@ -9,10 +9,10 @@ import { completeOpen } from '../../services/api/src/accounts/flows/complete-ope
 import type { CredentialTarget } from '../../services/api/src/accounts/targets.ts';
 import type { AgentQuestion, AskOutcome } from '../../services/api/src/agents/run/question.ts';
 import { createTypedIdentity } from '../../services/api/src/pages/identity/typed.ts';
-import { createTestBrowser } from '../harness/connect/browser.ts';
-import { openHostedPages } from '../harness/connect/hosted-pages.ts';
 import { engineOn } from '../harness/engines/engines.ts';
 import { ROOMY } from '../harness/engines/settings.ts';
+import { createTestBrowser } from '../harness/pages/browser.ts';
+import { openHostedPages } from '../harness/pages/hosted-pages.ts';
 import { startRedis } from '../harness/redis/redis-server.ts';
 import { newKeys } from '../harness/vault/stores.ts';
 

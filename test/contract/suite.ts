@@ -3,7 +3,6 @@ import { type Contract, contractOn } from '../harness/engines/contract.ts';
 import type { Store } from '../harness/engines/pods.ts';
 import { isFullSize } from '../harness/proof-size.ts';
 import { auditContract } from './cases/audit.ts';
-import { connectStoreContract } from './cases/connect-store.ts';
 import { budgetContract, placesContract } from './cases/delivery/budgets.ts';
 import { busContract } from './cases/delivery/buses.ts';
 import { deadLetterContract } from './cases/delivery/dead-letters.ts';
@@ -26,6 +25,7 @@ import { erasingContract } from './cases/erasing.ts';
 import { approvalContract } from './cases/families/editing.ts';
 import { familyContract } from './cases/families/shared.ts';
 import { ownerRecordContract } from './cases/owner-records.ts';
+import { pageStoreContract } from './cases/page-store.ts';
 import { detachingContract } from './cases/runs/detaching.ts';
 import { liveTextContract } from './cases/runs/live-texts.ts';
 import { quotaContract } from './cases/runs/quotas.ts';
@@ -50,7 +50,7 @@ const ON_EVERY_TOPOLOGY: readonly ((contract: Contract) => void)[] = [
   erasingContract,
   tenantListContract,
   ownerRecordContract,
-  connectStoreContract,
+  pageStoreContract,
   vaultContract,
   sealedStateContract,
   placesContract,

@@ -6,7 +6,6 @@ import type { ClientReplied } from '../domain/runs/client-request.ts';
 import type { Backend, BackendSettings } from '../ports/backend.ts';
 import { recordsByKind } from '../ports/owner-records.ts';
 import { createMemoryClaims } from './claims.ts';
-import { createMemoryConnectStore } from './connect-store.ts';
 import { createMemoryElicitations } from './elicitations/elicitations.ts';
 import { createMemoryErasure } from './erasure.ts';
 import { InProcessEventBus } from './event-bus.ts';
@@ -18,6 +17,7 @@ import { createMemoryDeadLetters } from './outbox/dead-letters.ts';
 import { createMemoryOutbox } from './outbox/outbox.ts';
 import { createMemorySubscriptions } from './outbox/subscriptions.ts';
 import { createMemoryOwnerRecords } from './owner-records.ts';
+import { createMemoryPageStore } from './page-store.ts';
 import { createMemoryRunQueue } from './run-queue.ts';
 import { createMemoryRuns } from './runs/runs.ts';
 import { createMemoryTenantLists } from './tenant-lists.ts';
@@ -64,7 +64,7 @@ export function createMemoryBackend(settings: BackendSettings): Backend {
     claims: createMemoryClaims(),
     limits: createMemoryLimits(),
     vault: createMemoryVaultStore(),
-    connect: createMemoryConnectStore(fence),
+    pages: createMemoryPageStore(fence),
     health: async () => ({ commands: true, subscription: true }),
     close: async () => undefined,
   };

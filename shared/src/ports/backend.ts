@@ -3,7 +3,6 @@ import type { ApprovalWake } from '../domain/approvals/wake.ts';
 import type { AnswerMisfit } from '../domain/elicitations/answer-misfit.ts';
 import type { InboxWake, Wake } from '../domain/elicitations/wake.ts';
 import type { ClientReplied } from '../domain/runs/client-request.ts';
-import type { ConnectStore } from './connect-store.ts';
 import type { DeadLetters } from './delivery/dead-letters.ts';
 import type { Outbox } from './delivery/outbox.ts';
 import type { Subscriptions } from './delivery/subscriptions.ts';
@@ -15,6 +14,7 @@ import type { Feed } from './elicitations/feed.ts';
 import type { Erasure } from './erasure.ts';
 import type { Limits } from './limits.ts';
 import type { OwnerRecordsByKind } from './owner-records.ts';
+import type { PageStore } from './page-store.ts';
 import type { Conversations } from './runs/conversations.ts';
 import type { Heartbeats } from './runs/heartbeats.ts';
 import type { RunQueue } from './runs/run-queue.ts';
@@ -105,7 +105,7 @@ export interface Backend {
   readonly claims: Claims;
   readonly limits: Limits;
   /** State of the hosted connect pages. */
-  readonly connect: ConnectStore;
+  readonly pages: PageStore;
   readonly erasure: Erasure;
   readonly tenantLists: TenantLists;
   /** Records of surfaces, by owner. */

@@ -9,7 +9,6 @@ import { type Commands, connectCommands, connectProducer, connectSubscriber } fr
 import { canaryKey, probeChannel, writeProbeKey } from './client/keys.ts';
 import { createSubscriber } from './client/subscriber.ts';
 import { servesReads } from './client/unavailable.ts';
-import { createRedisConnectStore } from './connect/store.ts';
 import { createRedisClaims } from './elicitations/claims.ts';
 import { createRedisElicitations } from './elicitations/elicitations.ts';
 import { createRedisRecords } from './elicitations/records.ts';
@@ -25,6 +24,7 @@ import { createRedisLimits } from './limits/limits.ts';
 import { createRedisDeadLetters } from './outbox/dead-letters.ts';
 import { createRedisOutbox } from './outbox/outbox.ts';
 import { createRedisSubscriptions } from './outbox/subscriptions.ts';
+import { createRedisPageStore } from './pages/store.ts';
 import { createRedisOwnerRecords } from './records/records.ts';
 import { createRedisConversations } from './runs/conversations.ts';
 import { createRedisHeartbeats } from './runs/heartbeats.ts';
@@ -110,7 +110,7 @@ export function createRedisBackend(options: RedisBackendOptions): Backend {
     claims: createRedisClaims(redis, onError),
     limits: createRedisLimits(redis, onError),
     vault: createRedisVaultStore(vaultRedis, onError),
-    connect: createRedisConnectStore(redis, onError),
+    pages: createRedisPageStore(redis, onError),
     erasure: createRedisErasure(redis, onError),
     tenantLists: createRedisTenantLists(redis, onError),
     ownerRecords: recordsByKind(settings.workflowEntriesMax, (kind, bound) =>

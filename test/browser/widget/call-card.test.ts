@@ -14,13 +14,13 @@ import {
   type OpenedHost,
   openAppHostPages,
 } from '../../harness/apps/app-host.ts';
-import { type HostedPages, openHostedPages } from '../../harness/connect/hosted-pages.ts';
 import { requestApproval } from '../../harness/engines/approvals.ts';
 import { answerQuestion } from '../../harness/engines/questions.ts';
 import { describeInChromium, openPage } from '../../harness/in-chromium.ts';
 import { CLIENTS } from '../../harness/mcp-clients/clients.ts';
 import { type McpSite, openMcpSite } from '../../harness/mcp-clients/setup.ts';
 import { paced } from '../../harness/pace.ts';
+import { type HostedPages, openHostedPages } from '../../harness/pages/hosted-pages.ts';
 import { newPerson, openQuestion } from '../../harness/protocols/pods.ts';
 import { newKeys } from '../../harness/vault/stores.ts';
 import { waitUntil } from '../../harness/wait-until.ts';

@@ -27,7 +27,7 @@ const SETTINGS = { historyPerUserMax: 1 };
 
 /** One of everything that is stored of a person. */
 async function fill(backend: Backend, owner: Owner) {
-  const { claims, connect, deadLetters, limits, outbox, runs, vault } = backend;
+  const { claims, pages, deadLetters, limits, outbox, runs, vault } = backend;
   const { tenant } = owner;
   const name = randomUUID();
   const webhooks = { hasSecret: () => true, mayCall: () => true };
@@ -75,8 +75,8 @@ async function fill(backend: Backend, owner: Owner) {
   await limits.take(`answers:${open}`, owner, BUDGET);
   await limits.hold('streams', { subject: owner, place: 'a place' }, 5, HOUR_MS);
   const session = { family: 'session', id: `session-${name}` } as const;
-  await connect.put(session, JSON.stringify(owner), HOUR_MS, owner);
-  await connect.take(session, 'a browser');
+  await pages.put(session, JSON.stringify(owner), HOUR_MS, owner);
+  await pages.take(session, 'a browser');
   await backend.subscriptions.add(running, 'slack', HOUR_MS);
   await outbox.add({ kind: 'slack', subject: formatStreamPath(running), bucket: bucketOf(owner) });
   const partOf = (slot: number) => ({
@@ -139,7 +139,7 @@ async function shownOf(backend: Backend, filled: Filled) {
     letter: await backend.deadLetters.read(owner.tenant, webhookIdOf(ids[1] ?? '')),
     followers: await backend.subscriptions.of(turns[0] ?? stream),
     places: await backend.limits.places('streams', owner),
-    session: await backend.connect.read(session),
+    session: await backend.pages.read(session),
     record: await backend.ownerRecords.mcp.read(owner, `record-${filled.name}`),
     entry: await backend.ownerRecords.workflows.read(owner, `workflow-${filled.name}`),
     accounts: await backend.vault.listOf(owner),
@@ -398,7 +398,7 @@ export function erasingContract(contract: Contract): void {
             keyDecides: true,
           }),
         () => backend.runs.begin(turnOf(gone)),
-        () => backend.connect.put(session, 'again', HOUR_MS, gone),
+        () => backend.pages.put(session, 'again', HOUR_MS, gone),
         () => backend.subscriptions.add(running, 'slack', HOUR_MS),
         () => backend.ownerRecords.mcp.putIfAbsent(gone, 'again', 'again', HOUR_MS),
         () => backend.ownerRecords.workflows.putIfAbsent(gone, 'again', 'again', HOUR_MS),

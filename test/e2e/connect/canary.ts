@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { canary, findCanary } from '../../harness/canary.ts';
 import { textOf } from '../../harness/chat/client.ts';
-import { headingOf } from '../../harness/connect/browser.ts';
+import { headingOf } from '../../harness/pages/browser.ts';
 import { dumpRedis } from '../../harness/redis/dump-redis.ts';
 import { withRedis } from '../../harness/redis/redis-command.ts';
 import { watchCommands } from '../../harness/redis/redis-monitor.ts';

@@ -2,7 +2,7 @@ import { createOpenAiReader, type OpenAiPart } from '@parley/sdk/openai';
 import OpenAI from 'openai';
 import { describe, expect, it } from 'vitest';
 import { questionsIn, textOf } from '../../harness/chat/client.ts';
-import { SAYS } from '../../harness/connect/browser.ts';
+import { SAYS } from '../../harness/pages/browser.ts';
 import { TAIL, TRACKER, wholeText } from './agents.ts';
 import { asked, callsSeen, meet, type Question, WAIT_MS } from './person.ts';
 import type { World } from './world.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { questionsIn, textOf } from '../../harness/chat/client.ts';
-import { headingOf } from '../../harness/connect/browser.ts';
+import { headingOf } from '../../harness/pages/browser.ts';
 import { asked, callsSeen, everAsked, meet, type Person, type Question, type Watched } from './person.ts';
 import { keptOf } from './vault.ts';
 import type { World } from './world.ts';

@@ -18,9 +18,9 @@ import {
   textOf,
   untilAsked,
 } from '../../harness/chat/client.ts';
-import { createTestBrowser, headingOf } from '../../harness/connect/browser.ts';
 import { freePort } from '../../harness/free-port.ts';
 import { createRoundRobin, type RoundRobin } from '../../harness/http/round-robin.ts';
+import { createTestBrowser, headingOf } from '../../harness/pages/browser.ts';
 import { dumpRedis } from '../../harness/redis/dump-redis.ts';
 import { withRedis } from '../../harness/redis/redis-command.ts';
 import { openSite, type Site, type SitePod } from '../../harness/site/site.ts';

@@ -1,7 +1,7 @@
 import { DefaultChatTransport, readUIMessageStream, type UIMessage } from 'ai';
 import { type Asked, questionsIn, textOf } from '../../harness/chat/client.ts';
-import { createTestBrowser, headingOf, type Shown } from '../../harness/connect/browser.ts';
 import { SIZE } from '../../harness/load/size.ts';
+import { createTestBrowser, headingOf, type Shown } from '../../harness/pages/browser.ts';
 import { userToken } from '../../harness/tokens.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import { TRACKER } from './agents.ts';

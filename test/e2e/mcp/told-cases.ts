@@ -1,6 +1,6 @@
 import { controlName } from '../../../services/api/src/pages/views/answer/controls.ts';
-import { createTestBrowser, type TestBrowser } from '../../harness/connect/browser.ts';
 import type { Called } from '../../harness/mcp-clients/clients.ts';
+import { createTestBrowser, type TestBrowser } from '../../harness/pages/browser.ts';
 
 /** How a call ends of a client that shows no questions: what its person does on the pages that it was told. */
 export interface ToldCase {

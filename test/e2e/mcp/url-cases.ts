@@ -1,5 +1,5 @@
-import { createTestBrowser } from '../../harness/connect/browser.ts';
 import type { AskedOfClient, ClientAnswer } from '../../harness/mcp-clients/clients.ts';
+import { createTestBrowser } from '../../harness/pages/browser.ts';
 import { BRIEF_SECONDS } from './site.ts';
 
 /** A way in which a question by url ends: what the person does, and what the call then returns. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createTestBrowser } from '../../harness/connect/browser.ts';
+import { createTestBrowser } from '../../harness/pages/browser.ts';
 import { signatureOf } from '../../harness/slack/slack.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import { meet } from '../connect/person.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { controlName } from '../../../services/api/src/pages/views/answer/controls.ts';
-import { SAYS } from '../../harness/connect/browser.ts';
 import { modern, modernExchange, SHOWS_ALL } from '../../harness/mcp-clients/raw.ts';
+import { SAYS } from '../../harness/pages/browser.ts';
 import { readable } from '../../harness/slack/person.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import type { SlackDeployment } from './deployment.ts';

@@ -6,8 +6,8 @@ import {
   createApiKeyConnector,
 } from '../../../services/api/src/accounts/connectors/api-key.ts';
 import { canary } from '../../harness/canary.ts';
-import { CONTEXT, sightings } from '../../harness/connect/sightings.ts';
 import { listenOnFreePort } from '../../harness/free-port.ts';
+import { CONTEXT, sightings } from '../../harness/pages/sightings.ts';
 
 const KEY = canary('api-key');
 
@@ -32,7 +32,7 @@ async function startProvider(status?: number) {
 async function enter(connector: ReturnType<typeof connectorWith>, secret: string) {
   const begun = await connector.begin(CONTEXT);
   if (begun.type !== 'form') throw new Error('expected a form');
-  return connector.finish({ type: 'form', secret }, begun.keep);
+  return connector.finish({ type: 'form', secret }, begun.callbackState);
 }
 
 describe('an API key', () => {

@@ -12,8 +12,8 @@ import {
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { canary } from '../../harness/canary.ts';
-import { sightings } from '../../harness/connect/sightings.ts';
 import { listenOnFreePort } from '../../harness/free-port.ts';
+import { sightings } from '../../harness/pages/sightings.ts';
 
 const address = (text: string): ResolvedAddress => ({ address: text, family: isIPv4(text) ? 4 : 6 });
 

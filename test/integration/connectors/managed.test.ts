@@ -14,9 +14,9 @@ import { type CompanyPolicy, TOKEN_EXCHANGE } from '../../../stand-ins/authoriza
 import { createTokenVerifier } from '../../../stand-ins/authorization-server/verify.ts';
 import { walkSignIn } from '../../../stand-ins/authorization-server/walk.ts';
 import { JWT_BEARER } from '../../../stand-ins/authorization-server/workloads.ts';
-import { CLIENT, REDIRECT_URI, startServer } from '../../harness/connect/connectors-setup.ts';
-import { sightings } from '../../harness/connect/sightings.ts';
 import { describeOnRedis } from '../../harness/engines/describe-on-redis.ts';
+import { CLIENT, REDIRECT_URI, startServer } from '../../harness/pages/connectors-setup.ts';
+import { sightings } from '../../harness/pages/sightings.ts';
 import { newKeys } from '../../harness/vault/stores.ts';
 import { startGuardedTracker, startOddServer } from './mcp-oauth-setup.ts';
 
@@ -141,7 +141,7 @@ await describeOnRedis('an account that a company sign-in connects', (stores) => 
         const start = await identity.begin({ anew: false });
         if ('type' in start) throw new Error(start.detail);
         const back = await walkSignIn({ url: start.url, user: 'ada' });
-        const result = await identity.finish(back, start.keep);
+        const result = await identity.finish(back, start.callbackState);
         if (result.type === 'failed' || result.signIn === undefined) throw new Error('expected a sign-in');
         await one.signIns.save(ada, result.signIn);
         return result.signIn;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { begin, tampered, walk } from '../../harness/connect/connectors-setup.ts';
-import { CONTEXT } from '../../harness/connect/sightings.ts';
+import { begin, tampered, walk } from '../../harness/pages/connectors-setup.ts';
+import { CONTEXT } from '../../harness/pages/sightings.ts';
 import {
   discovering,
   metadataOf,
@@ -84,10 +84,10 @@ describe('an MCP server that lies about its authorization', () => {
       const { serverUrl } = await startLiar({ metadata: () => ({ token_endpoint: address }) });
       const faults: unknown[] = [];
       const connector = discovering({ serverUrl }, true, (error) => faults.push(error));
-      const { state, keep } = await begin(connector);
+      const { state, callbackState } = await begin(connector);
       expect(faults).toEqual([]);
       const url = `/cb?code=c&state=${state}`;
-      expect(await connector.finish({ type: 'callback', url }, keep)).toMatchObject({
+      expect(await connector.finish({ type: 'callback', url }, callbackState)).toMatchObject({
         type: 'failed',
         detail: 'the token endpoint gave no answer',
       });
@@ -146,21 +146,23 @@ describe('a mix-up of authorization servers', () => {
   test('ends before the code leaves, where the answer names another issuer', async () => {
     const { serverUrl, authorization } = await startGuardedTracker();
     const connector = discovering({ serverUrl });
-    const { input, keep } = await walk(connector);
+    const { input, callbackState } = await walk(connector);
     for (const issuer of ['https://honest.example', `${authorization.issuer}/`, undefined]) {
       const url = tampered(input.url, 'iss', issuer);
-      expect(await connector.finish({ type: 'callback', url }, keep)).toMatchObject({ code: 'bad_issuer' });
+      expect(await connector.finish({ type: 'callback', url }, callbackState)).toMatchObject({
+        code: 'bad_issuer',
+      });
     }
     expect(authorization.tokenCalls('authorization_code')).toBe(0);
   });
 
   test('ends where the flow was begun by another connector', async () => {
     const { serverUrl } = await startGuardedTracker();
-    const { input, keep } = await walk(discovering({ serverUrl }));
-    expect(await discovering({ serverUrl, id: 'other' }).finish(input, keep)).toMatchObject({
+    const { input, callbackState } = await walk(discovering({ serverUrl }));
+    expect(await discovering({ serverUrl, id: 'other' }).finish(input, callbackState)).toMatchObject({
       code: 'bad_state',
     });
-    const { grantor: _grantor, ...without } = keep;
+    const { grantor: _grantor, ...without } = callbackState;
     expect(await discovering({ serverUrl }).finish(input, without)).toMatchObject({ code: 'bad_state' });
   });
 });

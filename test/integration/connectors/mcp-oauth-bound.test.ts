@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Connector } from '../../../services/api/src/accounts/connector.ts';
 import { createProofKey } from '../../../services/api/src/accounts/oauth/proof-key.ts';
 import { createMcpTools } from '../../../services/api/src/agents/mcp/calls/mcp-tools.ts';
-import { begin, connect, tokensOf } from '../../harness/connect/connectors-setup.ts';
+import { begin, connect, tokensOf } from '../../harness/pages/connectors-setup.ts';
 import { discovering, startGuardedTracker } from './mcp-oauth-setup.ts';
 
 type Shown = Awaited<ReturnType<Connector['headersFor']>>;
@@ -49,5 +49,5 @@ test.each([
   ['the authorization server binds none', { bound: true }],
 ] as const)('tokens are not bound where %s', async (_name, options) => {
   const { serverUrl } = await startGuardedTracker(options);
-  expect((await begin(discovering({ serverUrl }))).keep).not.toHaveProperty('proofKey');
+  expect((await begin(discovering({ serverUrl }))).callbackState).not.toHaveProperty('proofKey');
 });

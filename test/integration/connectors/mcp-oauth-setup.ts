@@ -7,8 +7,8 @@ import {
 } from '../../../services/api/src/accounts/connectors/mcp-oauth/mcp-oauth.ts';
 import { createTokenVerifier } from '../../../stand-ins/authorization-server/verify.ts';
 import { startIssueTracker } from '../../../stand-ins/issue-tracker/issue-tracker.ts';
-import { REDIRECT_URI, SCOPES, startServer } from '../../harness/connect/connectors-setup.ts';
 import { freePort, listenOnFreePort } from '../../harness/free-port.ts';
+import { REDIRECT_URI, SCOPES, startServer } from '../../harness/pages/connectors-setup.ts';
 
 const API = { clientId: 'tracker-api', clientSecret: 'api-secret' };
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { CONTEXT } from '../../harness/connect/sightings.ts';
+import { CONTEXT } from '../../harness/pages/sightings.ts';
 import {
   discovering,
   metadataOf,

@@ -9,8 +9,8 @@ import {
   REDIRECT_URI,
   tokensOf,
   walk,
-} from '../../harness/connect/connectors-setup.ts';
-import { CONTEXT, sightings } from '../../harness/connect/sightings.ts';
+} from '../../harness/pages/connectors-setup.ts';
+import { CONTEXT, sightings } from '../../harness/pages/sightings.ts';
 import {
   discovering,
   metadataOf,
@@ -56,7 +56,7 @@ describe('a connector that discovers the authorization server of an MCP server',
   test('registers, and gets a token for that server alone, which any pod refreshes and revokes', async () => {
     const { serverUrl, authorization } = await startGuardedTracker();
     const [one, other] = [discovering({ serverUrl }), discovering({ serverUrl })];
-    const { begun, input, keep } = await walk(one);
+    const { begun, input, callbackState } = await walk(one);
     expect(parametersOf(begun.url)).toMatchObject({
       resource: serverUrl,
       code_challenge_method: 'S256',
@@ -64,7 +64,7 @@ describe('a connector that discovers the authorization server of an MCP server',
       redirect_uri: REDIRECT_URI,
     });
     // Another pod finishes what the first one began.
-    const { credential } = expectConnected(await other.finish(input, keep));
+    const { credential } = expectConnected(await other.finish(input, callbackState));
     expect(credential).toMatchObject({
       kind: 'oauth2',
       grantor: { issuer: authorization.issuer, resource: serverUrl },
@@ -92,8 +92,8 @@ describe('a connector that discovers the authorization server of an MCP server',
     const client = await clientOf();
     expect(await clientOf()).toBe(client);
     const recover = authorization.misbehave({ at: 'token', status: 401, error: 'invalid_client' });
-    const { input, keep } = await walk(connector);
-    expect(await connector.finish(input, keep)).toMatchObject({ providerError: 'invalid_client' });
+    const { input, callbackState } = await walk(connector);
+    expect(await connector.finish(input, callbackState)).toMatchObject({ providerError: 'invalid_client' });
     recover();
     expect(await clientOf()).not.toBe(client);
   });
@@ -174,15 +174,15 @@ describe('a connector that discovers the authorization server of an MCP server',
   test('shows no secret of its client in what it returns or in the address', async () => {
     const { serverUrl } = await startGuardedTracker();
     const connector = discovering({ serverUrl });
-    const { begun, callback, input, keep } = await walk(connector);
-    const { credential } = expectConnected(await connector.finish(input, keep));
+    const { begun, callback, input, callbackState } = await walk(connector);
+    const { credential } = expectConnected(await connector.finish(input, callbackState));
     const secret = tokensOf({ credential }).grantor?.clientSecret ?? '';
     expect(secret.length).toBeGreaterThan(20);
     expect(sightings(secret, begun.url, callback, await connector.describe())).toEqual([]);
     const marker = canary('state');
     const failed = await connector.finish(
       { type: 'callback', url: `/cb?code=${marker}&state=${marker}` },
-      keep,
+      callbackState,
     );
     expect(sightings(marker, failed)).toEqual([]);
     expect(sightings(secret, failed)).toEqual([]);
@@ -205,9 +205,10 @@ describe('a connector that discovers the authorization server of an MCP server',
       discovering({ serverUrl, issuer: 'https://issuer.example' }),
       discovering({}),
     ];
-    const { input, keep } = await walk(connector);
-    for (const one of changed) expect(await one.finish(input, keep)).toMatchObject({ code: 'bad_state' });
-    const { credential } = expectConnected(await connector.finish(input, keep));
+    const { input, callbackState } = await walk(connector);
+    for (const one of changed)
+      expect(await one.finish(input, callbackState)).toMatchObject({ code: 'bad_state' });
+    const { credential } = expectConnected(await connector.finish(input, callbackState));
     for (const one of changed) {
       expect(await one.headersFor(credential)).toMatchObject({ code: 'invalid_grant' });
       expect(await one.refresh(credential)).toMatchObject({ code: 'invalid_grant' });

@@ -10,9 +10,9 @@ import { startAuthorizationServer } from '../../../stand-ins/authorization-serve
 import { walkSignIn } from '../../../stand-ins/authorization-server/walk.ts';
 import { startNango } from '../../../stand-ins/nango/nango.ts';
 import { canary } from '../../harness/canary.ts';
-import { SCOPES } from '../../harness/connect/connectors-setup.ts';
-import { CONTEXT } from '../../harness/connect/sightings.ts';
 import { listenOnFreePort } from '../../harness/free-port.ts';
+import { SCOPES } from '../../harness/pages/connectors-setup.ts';
+import { CONTEXT } from '../../harness/pages/sightings.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 
 export const INTEGRATION = 'tracker';
@@ -89,7 +89,7 @@ export async function connected(world: World, context = CONTEXT) {
   await connectAt(world, begun);
   await waitUntil(() => world.received.length > before, { what: 'the webhook' });
   const verdict = read(world, world.received.at(-1));
-  const result = await world.connector.finish({ type: 'event', event: verdict.event }, begun.keep);
+  const result = await world.connector.finish({ type: 'event', event: verdict.event }, begun.callbackState);
   if (result.type !== 'connected' || result.credential.kind !== 'nango') throw new Error(result.type);
   return { begun, verdict, credential: result.credential };
 }

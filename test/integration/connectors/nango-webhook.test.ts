@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { createNangoConnector } from '../../../services/api/src/accounts/connectors/nango.ts';
-import { CONTEXT } from '../../harness/connect/sightings.ts';
+import { CONTEXT } from '../../harness/pages/sightings.ts';
 import { connected, INTEGRATION, SECRET_KEY, SIGNING_KEY, startWorld } from './nango-setup.ts';
 
 const sign = (body: string, key = SIGNING_KEY) => createHmac('sha256', key).update(body).digest('hex');
@@ -68,7 +68,10 @@ describe('a webhook', () => {
     const mine = await connected(world);
     const theirs = await connected(world, { flowId: 'el_00other', tenant: 'globex' });
     const finish = (event: object) =>
-      world.connector.finish({ type: 'event', event: { ...mine.verdict.event, ...event } }, mine.begun.keep);
+      world.connector.finish(
+        { type: 'event', event: { ...mine.verdict.event, ...event } },
+        mine.begun.callbackState,
+      );
     const { connectionId } = theirs.credential;
     expect(await finish({ connectionId })).toMatchObject({ code: 'bad_state' });
     expect(await finish(theirs.verdict.event)).toMatchObject({ code: 'bad_state' });

@@ -4,8 +4,8 @@ import {
   createNangoConnector,
   type NangoOptions,
 } from '../../../services/api/src/accounts/connectors/nango.ts';
-import { CONTEXT, sightings } from '../../harness/connect/sightings.ts';
 import { listenOnFreePort } from '../../harness/free-port.ts';
+import { CONTEXT, sightings } from '../../harness/pages/sightings.ts';
 import {
   begin,
   connectAt,
@@ -54,11 +54,13 @@ describe('a connection through Nango', () => {
     const world = await startWorld();
     world.nango.loseWebhooks(true);
     const [mine, theirs] = [await begin(world), await begin(world, { ...CONTEXT, flowId: 'el_00other' })];
-    expect(await world.connector.poll?.(mine.keep)).toEqual({ type: 'pending' });
+    expect(await world.connector.poll?.(mine.callbackState)).toEqual({ type: 'pending' });
     await connectAt(world, mine);
-    expect(await world.connector.poll?.(mine.keep)).toMatchObject({ type: 'connected' });
-    expect(await world.connector.poll?.(theirs.keep)).toEqual({ type: 'pending' });
-    expect(await world.connector.poll?.({ ...mine.keep, tenant: 'else' })).toEqual({ type: 'pending' });
+    expect(await world.connector.poll?.(mine.callbackState)).toMatchObject({ type: 'connected' });
+    expect(await world.connector.poll?.(theirs.callbackState)).toEqual({ type: 'pending' });
+    expect(await world.connector.poll?.({ ...mine.callbackState, tenant: 'else' })).toEqual({
+      type: 'pending',
+    });
     expect(await world.connector.poll?.({ connectorId: 'else' })).toMatchObject({ code: 'bad_state' });
     expect(world.received).toEqual([]);
   });
@@ -115,7 +117,7 @@ test('no failure holds a key or a link', async () => {
   const begun = await begin(world);
   const link = new URL(begun.url).searchParams.get('session_token') ?? '';
   expect(link.length).toBeGreaterThan(32);
-  expect(sightings(link, begun.keep)).toEqual([]);
+  expect(sightings(link, begun.callbackState)).toEqual([]);
   const wrongKey = createNangoConnector({
     id: 'tracker',
     integration: INTEGRATION,
@@ -128,8 +130,8 @@ test('no failure holds a key or a link', async () => {
   const credential = { kind: 'nango', connectionId: 'c1', providerConfigKey: INTEGRATION } as const;
   const failures = [
     await wrongKey.begin(CONTEXT),
-    await wrongKey.finish({ type: 'event', event }, begun.keep),
-    await wrongKey.poll?.(begun.keep),
+    await wrongKey.finish({ type: 'event', event }, begun.callbackState),
+    await wrongKey.poll?.(begun.callbackState),
     await wrongKey.refresh(credential),
     await wrongKey.headersFor(credential),
   ];

@@ -10,8 +10,8 @@ import {
   tokensOf,
   tokenVerifier,
   walk,
-} from '../../harness/connect/connectors-setup.ts';
-import { sightings } from '../../harness/connect/sightings.ts';
+} from '../../harness/pages/connectors-setup.ts';
+import { sightings } from '../../harness/pages/sightings.ts';
 
 const failed = (code: string) => ({ type: 'failed', code });
 
@@ -19,7 +19,7 @@ describe('a callback', () => {
   test('of which a parameter was changed or taken away is refused, before its code leaves', async () => {
     const server = await startServer();
     const connector = connectorTo(server);
-    const { callback, keep } = await walk(connector);
+    const { callback, callbackState } = await walk(connector);
     for (const [name, value, code] of [
       ['state', 'x'.repeat(43), 'bad_state'],
       ['state', undefined, 'bad_state'],
@@ -30,24 +30,28 @@ describe('a callback', () => {
       ['code', undefined, 'provider_error'],
     ] as const) {
       const url = tampered(callback, name, value);
-      const result = await connector.finish({ type: 'callback', url }, keep);
+      const result = await connector.finish({ type: 'callback', url }, callbackState);
       expect(result, `${name}: ${value}`).toMatchObject(failed(code));
     }
     expect(server.tokenCalls('authorization_code')).toBe(0);
     const url = tampered(callback, 'code', 'made-up');
-    expect(await connector.finish({ type: 'callback', url }, keep)).toMatchObject(failed('provider_error'));
+    expect(await connector.finish({ type: 'callback', url }, callbackState)).toMatchObject(
+      failed('provider_error'),
+    );
   });
 
   test('that names a parameter twice is refused', async () => {
     const connector = connectorTo(await startServer());
-    const { callback, keep } = await walk(connector);
+    const { callback, callbackState } = await walk(connector);
     for (const [name, code] of [
       ['state', 'bad_state'],
       ['iss', 'bad_issuer'],
       ['code', 'provider_error'],
     ] as const) {
       const again = `${callback}&${name}=${new URL(callback).searchParams.get(name)}`;
-      expect(await connector.finish({ type: 'callback', url: again }, keep)).toMatchObject(failed(code));
+      expect(await connector.finish({ type: 'callback', url: again }, callbackState)).toMatchObject(
+        failed(code),
+      );
     }
   });
 
@@ -56,20 +60,20 @@ describe('a callback', () => {
     const connector = connectorTo(server, { server: endpointsOf(server) });
     const one = await walk(connector);
     const wrong = tampered(one.callback, 'iss', 'https://evil.example');
-    expect(await connector.finish({ type: 'callback', url: wrong }, one.keep)).toMatchObject(
+    expect(await connector.finish({ type: 'callback', url: wrong }, one.callbackState)).toMatchObject(
       failed('bad_issuer'),
     );
     const url = tampered(one.callback, 'iss', undefined);
-    expect((await connector.finish({ type: 'callback', url }, one.keep)).type).toBe('connected');
+    expect((await connector.finish({ type: 'callback', url }, one.callbackState)).type).toBe('connected');
   });
 
   test('is accepted without a check of iss where no issuer is configured', async () => {
     const server = await startServer();
     const { issuer: _issuer, ...endpoints } = endpointsOf(server);
     const connector = connectorTo(server, { server: endpoints });
-    const { callback, keep } = await walk(connector);
+    const { callback, callbackState } = await walk(connector);
     const url = tampered(callback, 'iss', 'https://login.example');
-    expect((await connector.finish({ type: 'callback', url }, keep)).type).toBe('connected');
+    expect((await connector.finish({ type: 'callback', url }, callbackState)).type).toBe('connected');
     expect(() => connectorTo(server, { server: endpoints, scopes: ['openid'] })).toThrow(TypeError);
   });
 
@@ -77,16 +81,18 @@ describe('a callback', () => {
     const server = await startServer();
     const connector = connectorTo(server);
     const [mine, theirs] = [await walk(connector), await walk(connector, 'bob')];
-    expect(await connector.finish(theirs.input, mine.keep)).toMatchObject(failed('bad_state'));
+    expect(await connector.finish(theirs.input, mine.callbackState)).toMatchObject(failed('bad_state'));
     const other = connectorTo(server, { id: 'other' });
-    expect(await other.finish(mine.input, mine.keep)).toMatchObject(failed('bad_state'));
+    expect(await other.finish(mine.input, mine.callbackState)).toMatchObject(failed('bad_state'));
     expect(await connector.finish(mine.input, {})).toMatchObject(failed('bad_state'));
-    expect(await connector.finish({ type: 'form', secret: 'k' }, mine.keep)).toMatchObject(
+    expect(await connector.finish({ type: 'form', secret: 'k' }, mine.callbackState)).toMatchObject(
       failed('bad_state'),
     );
     const event = { connectionId: 'c', flowId: 'f', tenant: 't' };
-    expect(await connector.finish({ type: 'event', event }, mine.keep)).toMatchObject(failed('bad_state'));
-    expect(await connector.finish({ type: 'callback', url: 'http://[' }, mine.keep)).toMatchObject(
+    expect(await connector.finish({ type: 'event', event }, mine.callbackState)).toMatchObject(
+      failed('bad_state'),
+    );
+    expect(await connector.finish({ type: 'callback', url: 'http://[' }, mine.callbackState)).toMatchObject(
       failed('bad_state'),
     );
     expect(server.tokenCalls('authorization_code')).toBe(0);
@@ -94,35 +100,37 @@ describe('a callback', () => {
 
   test('cannot use a code with another verifier (PKCE)', async () => {
     const connector = connectorTo(await startServer());
-    const { input, keep } = await walk(connector);
+    const { input, callbackState } = await walk(connector);
     const verifier = 'v'.repeat(43);
-    expect(await connector.finish(input, { ...keep, verifier })).toMatchObject(failed('provider_error'));
+    expect(await connector.finish(input, { ...callbackState, verifier })).toMatchObject(
+      failed('provider_error'),
+    );
   });
 
   test('that is replayed gives nothing, and the server revokes what it issued before', async () => {
     const server = await startServer();
     const connector = connectorTo(server);
-    const { input, keep } = await walk(connector);
-    const first = await connector.finish(input, keep);
+    const { input, callbackState } = await walk(connector);
+    const first = await connector.finish(input, callbackState);
     expect(first.type).toBe('connected');
-    const second = await connector.finish(input, keep);
+    const second = await connector.finish(input, callbackState);
     expect(second).toMatchObject({ ...failed('provider_error'), providerError: 'invalid_grant' });
     expect(server.reusedFamilies()).toHaveLength(1);
   });
 
   test('may arrive at another address than the registered one, as behind a proxy', async () => {
     const connector = connectorTo(await startServer());
-    const { callback, keep } = await walk(connector);
+    const { callback, callbackState } = await walk(connector);
     const url = `http://10.0.0.7:3000/inner/path${new URL(callback).search}`;
-    expect((await connector.finish({ type: 'callback', url }, keep)).type).toBe('connected');
+    expect((await connector.finish({ type: 'callback', url }, callbackState)).type).toBe('connected');
   });
 });
 
 describe('a provider', () => {
   test('where the person refuses gives consent_refused', async () => {
     const connector = connectorTo(await startServer());
-    const { input, keep } = await walk(connector, 'ada', 'refuse');
-    expect(await connector.finish(input, keep)).toMatchObject(failed('consent_refused'));
+    const { input, callbackState } = await walk(connector, 'ada', 'refuse');
+    expect(await connector.finish(input, callbackState)).toMatchObject(failed('consent_refused'));
   });
 
   test('that answers with an error', async () => {
@@ -130,19 +138,19 @@ describe('a provider', () => {
     const connector = connectorTo(server);
     for (const error of ['server_error', 'temporarily_unavailable', 'invalid_scope']) {
       const mend = server.misbehave({ at: 'authorization', status: 303, error });
-      const { input, keep } = await walk(connector);
+      const { input, callbackState } = await walk(connector);
       mend();
       const expected = { ...failed('provider_error'), providerError: error };
-      expect(await connector.finish(input, keep)).toMatchObject(expected);
+      expect(await connector.finish(input, callbackState)).toMatchObject(expected);
     }
   });
 
   test('whose token endpoint fails is unavailable, and the flow can be begun again', async () => {
     const server = await startServer();
     const connector = connectorTo(server);
-    const { input, keep } = await walk(connector);
+    const { input, callbackState } = await walk(connector);
     const mend = server.misbehave({ at: 'token', status: 500 });
-    expect(await connector.finish(input, keep)).toMatchObject(failed('unavailable'));
+    expect(await connector.finish(input, callbackState)).toMatchObject(failed('unavailable'));
     mend();
     expect((await connect(connector)).type).toBe('connected');
   });
@@ -151,9 +159,9 @@ describe('a provider', () => {
     const server = await startServer();
     const patient = connectorTo(server, { server: endpointsOf(server) });
     const hasty = connectorTo(server, { server: endpointsOf(server), timeoutMs: 200 });
-    const { input, keep } = await walk(patient);
+    const { input, callbackState } = await walk(patient);
     server.misbehave({ at: 'token', delayMs: 60_000, status: 500 });
-    expect(await hasty.finish(input, keep)).toMatchObject(failed('unavailable'));
+    expect(await hasty.finish(input, callbackState)).toMatchObject(failed('unavailable'));
   });
 
   test('that fails at a refresh does not change the stored credential', async () => {
@@ -182,9 +190,9 @@ test('no failure contains a secret, even when the server repeats its input', asy
   const { credential } = await connect(connector);
   const planted = canary('token');
   const held = { ...tokensOf({ credential }), refreshToken: planted, accessToken: planted };
-  const { callback, keep } = await walk(connector);
+  const { callback, callbackState } = await walk(connector);
   const url = tampered(callback, 'code', planted);
-  const known = { ...keep, verifier: `${planted}${'v'.repeat(20)}` };
+  const known = { ...callbackState, verifier: `${planted}${'v'.repeat(20)}` };
 
   const failures: unknown[] = [];
   for (const status of [200, 400, 401, 500]) {

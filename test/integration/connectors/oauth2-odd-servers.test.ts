@@ -1,13 +1,8 @@
 import { createServer } from 'node:http';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import {
-  begin,
-  connectorTo,
-  finishWithCode,
-  startOddReplies,
-} from '../../harness/connect/connectors-setup.ts';
-import { CONTEXT } from '../../harness/connect/sightings.ts';
 import { listenOnFreePort } from '../../harness/free-port.ts';
+import { begin, connectorTo, finishWithCode, startOddReplies } from '../../harness/pages/connectors-setup.ts';
+import { CONTEXT } from '../../harness/pages/sightings.ts';
 
 const STORED = {
   kind: 'oauth2',

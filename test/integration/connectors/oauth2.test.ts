@@ -15,8 +15,8 @@ import {
   tokensOf,
   tokenVerifier,
   walk,
-} from '../../harness/connect/connectors-setup.ts';
-import { CONTEXT } from '../../harness/connect/sightings.ts';
+} from '../../harness/pages/connectors-setup.ts';
+import { CONTEXT } from '../../harness/pages/sightings.ts';
 
 async function refreshed(connector: Connector, credential: Parameters<Connector['refresh']>[0]) {
   const result = await connector.refresh(credential);
@@ -28,7 +28,7 @@ describe('an OAuth connector', () => {
   test('obtains a token that the API accepts, with PKCE, state and a limited lifetime', async () => {
     const server = await startServer();
     const connector = connectorTo(server);
-    const { begun, keep, input } = await walk(connector);
+    const { begun, callbackState, input } = await walk(connector);
     const sent = new URL(begun.url).searchParams;
     expect(sent.get('code_challenge_method')).toBe('S256');
     expect(sent.get('redirect_uri')).toBe(REDIRECT_URI);
@@ -37,7 +37,7 @@ describe('an OAuth connector', () => {
     expect(begun.state?.length).toBeGreaterThanOrEqual(22);
     // Through JSON, as a flow store keeps it: what one pod began another finishes.
     const elsewhere = connectorTo(server);
-    const result = expectConnected(await elsewhere.finish(input, JSON.parse(JSON.stringify(keep))));
+    const result = expectConnected(await elsewhere.finish(input, JSON.parse(JSON.stringify(callbackState))));
     const { accessToken, scope, expiresAt = 0 } = tokensOf(result);
     expect(scope).toBe(SCOPES.join(' '));
     expect(result.withheldScopes).toEqual([]);
@@ -55,10 +55,10 @@ describe('an OAuth connector', () => {
     const connector = connectorTo(await startServer(), { scopes: ['openid', ...SCOPES] });
     const [one, other] = [await begin(connector), await begin(connector)];
     for (const name of ['state', 'verifier', 'nonce']) {
-      expect(one.keep[name]).toEqual(expect.any(String));
-      expect(one.keep[name]).not.toBe(other.keep[name]);
+      expect(one.callbackState[name]).toEqual(expect.any(String));
+      expect(one.callbackState[name]).not.toBe(other.callbackState[name]);
     }
-    expect(one.url).not.toContain(one.keep.verifier);
+    expect(one.url).not.toContain(one.callbackState.verifier);
   });
 
   test('works as a public client', async () => {
@@ -82,9 +82,11 @@ describe('an OAuth connector', () => {
 
   test('checks the ID token when it requests one', async () => {
     const connector = connectorTo(await startServer(), { scopes: ['openid', ...SCOPES] });
-    const { input, keep } = await walk(connector);
+    const { input, callbackState } = await walk(connector);
     const nonce = 'n'.repeat(43);
-    expect(await connector.finish(input, { ...keep, nonce })).toMatchObject({ code: 'provider_error' });
+    expect(await connector.finish(input, { ...callbackState, nonce })).toMatchObject({
+      code: 'provider_error',
+    });
     expect((await connect(connector)).type).toBe('connected');
   });
 

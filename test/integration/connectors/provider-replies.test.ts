@@ -4,7 +4,7 @@ import {
   finishWithCode,
   SCOPES,
   startOddReplies,
-} from '../../harness/connect/connectors-setup.ts';
+} from '../../harness/pages/connectors-setup.ts';
 import { DEFINITE_REFUSALS, PASSING_FAILURES, TOKEN_REPLIES } from './provider-replies.ts';
 
 const STORED = {

@@ -1,4 +1,4 @@
-import type { OddReply } from '../../harness/connect/connectors-setup.ts';
+import type { OddReply } from '../../harness/pages/connectors-setup.ts';
 
 /** A reply of a token endpoint, as some provider sends it. */
 export interface ProviderReply extends OddReply {

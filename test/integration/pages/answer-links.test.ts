@@ -1,9 +1,9 @@
 import type { AskInput } from '@parley/shared/domain/elicitations/ask-input';
 import { describe, expect, test } from 'vitest';
 import { createAnswerLinks } from '../../../services/api/src/pages/answer/links.ts';
-import { createTestBrowser, headingOf, SAYS, type TestBrowser } from '../../harness/connect/browser.ts';
-import { ADA, type World } from '../../harness/connect/setup.ts';
 import { decideAs, requestApproval } from '../../harness/engines/approvals.ts';
+import { createTestBrowser, headingOf, SAYS, type TestBrowser } from '../../harness/pages/browser.ts';
+import { ADA, type World } from '../../harness/pages/setup.ts';
 import { askAboutSeat, callAnswerLink, ENTRY, issueLink, MESSAGE } from './seat-question.ts';
 import { pagesSuite, type WorldOptions } from './suite.ts';
 

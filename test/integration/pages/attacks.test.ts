@@ -1,10 +1,10 @@
 import type { ApprovalDefinition } from '@parley/shared/domain/approvals/definition';
 import { describe, expect, test } from 'vitest';
 import { createCookieJar } from '../../../stand-ins/authorization-server/walk.ts';
-import { createTestBrowser, SAYS, UNKNOWN_IDS } from '../../harness/connect/browser.ts';
-import { tampered } from '../../harness/connect/connectors-setup.ts';
-import { ADA, type World } from '../../harness/connect/setup.ts';
 import { decideAs, requestApproval } from '../../harness/engines/approvals.ts';
+import { createTestBrowser, SAYS, UNKNOWN_IDS } from '../../harness/pages/browser.ts';
+import { tampered } from '../../harness/pages/connectors-setup.ts';
+import { ADA, type World } from '../../harness/pages/setup.ts';
 import { askAboutSeat } from './seat-question.ts';
 import { pagesSuite } from './suite.ts';
 

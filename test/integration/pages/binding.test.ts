@@ -4,8 +4,8 @@ import { createGuardedFetch } from '@parley/shared/net/guarded-fetch';
 import { describe, expect, test } from 'vitest';
 import { createApiKeyConnector } from '../../../services/api/src/accounts/connectors/api-key.ts';
 import { createBoundIdentity } from '../../../services/api/src/pages/identity/bound.ts';
-import { createTestBrowser, SAYS, type Shown } from '../../harness/connect/browser.ts';
-import { ADA, TOKEN_SECRET } from '../../harness/connect/setup.ts';
+import { createTestBrowser, SAYS, type Shown } from '../../harness/pages/browser.ts';
+import { ADA, TOKEN_SECRET } from '../../harness/pages/setup.ts';
 import { userToken } from '../../harness/tokens.ts';
 import { pagesSuite, type WorldOptions } from './suite.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { createTestBrowser, SAYS } from '../../harness/connect/browser.ts';
-import { ADA, SCOPES } from '../../harness/connect/setup.ts';
+import { createTestBrowser, SAYS } from '../../harness/pages/browser.ts';
+import { ADA, SCOPES } from '../../harness/pages/setup.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import { discovering, startGuardedTracker } from '../connectors/mcp-oauth-setup.ts';
 import { pagesSuite } from './suite.ts';

@@ -7,8 +7,8 @@ import {
   mintBrowserId,
 } from '../../../services/api/src/pages/serving/browser.ts';
 import { canary, findCanary } from '../../harness/canary.ts';
-import { createTestBrowser, SAYS, type Shown, type TestBrowser } from '../../harness/connect/browser.ts';
-import { ADA, type World } from '../../harness/connect/setup.ts';
+import { createTestBrowser, SAYS, type Shown, type TestBrowser } from '../../harness/pages/browser.ts';
+import { ADA, type World } from '../../harness/pages/setup.ts';
 import { infoFields, redisCommand } from '../../harness/redis/redis-command.ts';
 import { askAboutSeat, issueLink } from './seat-question.ts';
 import { pagesSuite } from './suite.ts';

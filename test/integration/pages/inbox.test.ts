@@ -2,10 +2,10 @@ import type { ApprovalDefinition } from '@parley/shared/domain/approvals/definit
 import { createMemoryLimits } from '@parley/shared/memory/limits';
 import { describe, expect, test } from 'vitest';
 import { createBoundIdentity } from '../../../services/api/src/pages/identity/bound.ts';
-import { createTestBrowser, headingOf, SAYS, type Shown } from '../../harness/connect/browser.ts';
-import { ADA, type World } from '../../harness/connect/setup.ts';
 import { decideAs, requestApproval } from '../../harness/engines/approvals.ts';
 import { callLimitsOn } from '../../harness/http/call-limits.ts';
+import { createTestBrowser, headingOf, SAYS, type Shown } from '../../harness/pages/browser.ts';
+import { ADA, type World } from '../../harness/pages/setup.ts';
 import { askAboutSeat, MESSAGE } from './seat-question.ts';
 import { pagesSuite, type WorldOptions } from './suite.ts';
 

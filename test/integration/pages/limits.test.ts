@@ -4,8 +4,8 @@ import type { Owner } from '@parley/shared/domain/ids';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { createBoundIdentity } from '../../../services/api/src/pages/identity/bound.ts';
 import { createAttempts } from '../../../services/api/src/pages/serving/attempts.ts';
-import { createTestBrowser, SAYS, type TestBrowser } from '../../harness/connect/browser.ts';
-import { ADA, type World } from '../../harness/connect/setup.ts';
+import { createTestBrowser, SAYS, type TestBrowser } from '../../harness/pages/browser.ts';
+import { ADA, type World } from '../../harness/pages/setup.ts';
 import { startWorld as startNangoWorld } from '../connectors/nango-setup.ts';
 import { pagesSuite } from './suite.ts';
 

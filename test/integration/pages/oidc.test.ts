@@ -84,7 +84,7 @@ async function signInWith(said: Said, options: Partial<OidcOptions> = {}) {
   }
 
   const back = new URLSearchParams({ code: 'code', state: start.state });
-  return { sent, result: await identity.finish(`${REDIRECT_URI}?${back}`, start.keep) };
+  return { sent, result: await identity.finish(`${REDIRECT_URI}?${back}`, start.callbackState) };
 }
 
 const person = (tenant: string, userId: string, name = userId) => ({

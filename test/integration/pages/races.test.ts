@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Connector } from '../../../services/api/src/accounts/connector.ts';
-import { createTestBrowser, SAYS } from '../../harness/connect/browser.ts';
-import { ADA } from '../../harness/connect/setup.ts';
+import { createTestBrowser, SAYS } from '../../harness/pages/browser.ts';
+import { ADA } from '../../harness/pages/setup.ts';
 import { pagesSuite } from './suite.ts';
 
 const { world } = pagesSuite();

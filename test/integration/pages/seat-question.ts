@@ -1,6 +1,6 @@
 import type { AskInput } from '@parley/shared/domain/elicitations/ask-input';
-import { headingOf } from '../../harness/connect/browser.ts';
-import { ADA, type World } from '../../harness/connect/setup.ts';
+import { headingOf } from '../../harness/pages/browser.ts';
+import { ADA, type World } from '../../harness/pages/setup.ts';
 
 /** What the question of the answer pages says. */
 export const MESSAGE = 'Which seat do you want on flight 12?';

@@ -3,9 +3,9 @@ import { createGuardedFetch } from '@parley/shared/net/guarded-fetch';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createApiKeyConnector } from '../../../services/api/src/accounts/connectors/api-key.ts';
 import { canary, findCanary } from '../../harness/canary.ts';
-import { createTestBrowser, SAYS } from '../../harness/connect/browser.ts';
-import type { WorldOptions } from '../../harness/connect/setup.ts';
 import { listenOnFreePort } from '../../harness/free-port.ts';
+import { createTestBrowser, SAYS } from '../../harness/pages/browser.ts';
+import type { WorldOptions } from '../../harness/pages/setup.ts';
 import { pagesSuite } from './suite.ts';
 
 const { world, dump } = pagesSuite();

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach } from 'vitest';
-import { createTestBrowser } from '../../harness/connect/browser.ts';
-import { type WorldOptions as AllOptions, startWorld } from '../../harness/connect/setup.ts';
+import { createTestBrowser } from '../../harness/pages/browser.ts';
+import { type WorldOptions as AllOptions, startWorld } from '../../harness/pages/setup.ts';
 import { dumpRedis } from '../../harness/redis/dump-redis.ts';
 import { redisCommand, withRedis } from '../../harness/redis/redis-command.ts';
 import { type RedisServer, startRedis } from '../../harness/redis/redis-server.ts';

@@ -124,13 +124,13 @@ async function beginTurn({ runs, heartbeats }: Backend): Promise<void> {
   });
 }
 
-async function connectTracker({ vault: store, connect }: Backend): Promise<void> {
+async function connectTracker({ vault: store, pages }: Backend): Promise<void> {
   const { keys } = parseVaultKeys([`k1:${randomBytes(32).toString('base64')}`]);
   if (keys === undefined) throw new Error('There is no key.');
   const vault = createVault({ store, keys });
   await vault.save(TRACKER, { kind: 'api_key', value: SECRET });
   await vault.stage({ ...TRACKER, flowId: 'half-way' }, { kind: 'api_key', value: SECRET }, HOUR_MS);
-  await connect.put({ family: 'session', id: SECRET }, '{}', HOUR_MS);
+  await pages.put({ family: 'session', id: SECRET }, '{}', HOUR_MS);
 }
 
 afterAll(async () => {

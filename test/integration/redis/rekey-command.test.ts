@@ -64,7 +64,7 @@ if (typeof server === 'string') {
   const ROUND = { ...OWNER, callKey: `${RUN.streamRequestId} call 1`, serverId: 'tracker' };
 
   const vaultOf = (keys: KeyRing) => createVault({ store: backend.vault, keys });
-  const flowsOf = (keys: KeyRing) => createFlows({ store: backend.connect, keys, mintTaker: () => 'taker' });
+  const flowsOf = (keys: KeyRing) => createFlows({ store: backend.pages, keys, mintTaker: () => 'taker' });
   const pushesOf = (id: string) =>
     createPushStoreOf(readEnv('api', { PARLEY_VAULT_KEYS: keyEntry(id), NODE_ENV: 'test' }), backend);
 
@@ -99,7 +99,7 @@ if (typeof server === 'string') {
     async flow() {
       const flow = { browser: 'b', elicitationId: '', flowId: '', ...newRef(), tenant: '', userId: '' };
       await flowsOf(ringOf('old')).begin(SIGN_IN, flow, { verifier: 'v' });
-      return (id) => flowsOf(ringOf(id)).keepOf(SIGN_IN);
+      return (id) => flowsOf(ringOf(id)).callbackStateOf(SIGN_IN);
     },
     async 'push-address'() {
       const task = { ...OWNER, callKey: 'sr_3 call', taskId: 'task', token: 'token' };

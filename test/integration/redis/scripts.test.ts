@@ -3,7 +3,7 @@ import type { Engine } from '@parley/shared/elicitations/engine';
 import { SUBSCRIBING_KINDS } from '@parley/shared/ports/delivery/subscriptions';
 import { connectCommands } from '@parley/shared/redis/client/connect';
 import { loadScript } from '@parley/shared/redis/client/script';
-import { connectKey } from '@parley/shared/redis/connect/keys';
+import { pageEntryKey } from '@parley/shared/redis/pages/keys';
 import { recordKey } from '@parley/shared/redis/records/records';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -51,9 +51,9 @@ describe('the Lua scripts', () => {
 it('what hosted pages keep has a time to live, also once it was taken', async () => {
   const pods = await openRedisPods(single(server.url), ROOMY);
   const name = { family: 'flow', id: 'flow' } as const;
-  await pods.backend.connect.put(name, 'one', 3_600_000);
-  await pods.backend.connect.take(name, 'anybody');
-  expect(await redis.pttl(connectKey(name))).toBeGreaterThan(0);
+  await pods.backend.pages.put(name, 'one', 3_600_000);
+  await pods.backend.pages.take(name, 'anybody');
+  expect(await redis.pttl(pageEntryKey(name))).toBeGreaterThan(0);
   await pods.close();
 });
 

@@ -7,8 +7,8 @@ import { createMcpOAuthConnector } from '../../../services/api/src/accounts/conn
 import type { Verify } from '../../../stand-ins/issue-tracker/gate.ts';
 import { startIssueTracker } from '../../../stand-ins/issue-tracker/issue-tracker.ts';
 import type { ScriptedReply, Turn } from '../../../stand-ins/scripted-model/script.ts';
-import { connect, connectorTo, startServer, tokenVerifier } from '../../harness/connect/connectors-setup.ts';
 import { engineOn } from '../../harness/engines/engines.ts';
+import { connect, connectorTo, startServer, tokenVerifier } from '../../harness/pages/connectors-setup.ts';
 import { startPersonalPod } from '../../harness/turns/configured.ts';
 import { modelOf, worldOn } from '../../harness/turns/site.ts';
 import { waitUntil } from '../../harness/wait-until.ts';

@@ -10,12 +10,12 @@ import { createConnectTargets } from '../../../services/api/src/wiring/credentia
 import { startEchoTools } from '../../../stand-ins/issue-tracker/echo.ts';
 import type { ScriptedReply, Turn } from '../../../stand-ins/scripted-model/script.ts';
 import { canary } from '../../harness/canary.ts';
-import { createTestBrowser } from '../../harness/connect/browser.ts';
-import { createPages } from '../../harness/connect/pages-server.ts';
 import { engineOn } from '../../harness/engines/engines.ts';
 import { answerQuestion, newOwner } from '../../harness/engines/questions.ts';
 import { listenOnFreePort } from '../../harness/free-port.ts';
 import { callLimitsOn } from '../../harness/http/call-limits.ts';
+import { createTestBrowser } from '../../harness/pages/browser.ts';
+import { createPages } from '../../harness/pages/pages-server.ts';
 import { startConfiguredPod } from '../../harness/turns/configured.ts';
 import { modelOf, worldOn } from '../../harness/turns/site.ts';
 import { newKeys } from '../../harness/vault/stores.ts';
@@ -92,7 +92,7 @@ mcpServers:
       engine,
       elicitations: backend.elicitations,
       approvals: backend.approvals,
-      store: backend.connect,
+      store: backend.pages,
       limits: backend.limits,
       vault,
       keys,

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { LANGUAGES, type Language } from '../../../services/api/src/pages/kit/language.ts';
 import { type PageOptions, renderPage } from '../../../services/api/src/pages/views/page.ts';
 import type { PageView } from '../../../services/api/src/pages/views/view.ts';
-import { ANSWER_SAMPLES, filledAnswer, SAMPLES } from '../../harness/connect/connect-pages-views.ts';
+import { ANSWER_SAMPLES, filledAnswer, SAMPLES } from '../../harness/pages/connect-pages-views.ts';
 import { sized } from '../../harness/proof-size.ts';
 
 const NONCE = 'bm9uY2Utbm9uY2Utbm9uY2U';

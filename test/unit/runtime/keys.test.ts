@@ -14,7 +14,7 @@ import {
   tagOf,
 } from '@parley/shared/redis/client/keys';
 import { slotOf } from '@parley/shared/redis/client/slot';
-import { connectKey } from '@parley/shared/redis/connect/keys';
+import { pageEntryKey } from '@parley/shared/redis/pages/keys';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
@@ -191,7 +191,7 @@ function claimsThatMeet(one: Parameters<typeof keysOf>[0], other: Parameters<typ
 
 it('a key of what hosted pages keep does not contain the bearer’s value, and lies in its bucket', () => {
   for (const id of Array.from({ length: 50 }, (_, at) => `flow ${at}`)) {
-    const key = connectKey({ family: 'flow', id });
+    const key = pageEntryKey({ family: 'flow', id });
     expect(key).not.toContain(id);
     const { bucket = -1, family } = parseKey(key) ?? {};
     expect(family).toBe('connect-flow');

@@ -4,11 +4,11 @@ import { createSlackAccounts } from '../../../services/api/src/surfaces/slack/ou
 import { ROOMY } from '../../harness/engines/settings.ts';
 
 it('a link for a Slack account is gone once it was used, with the person who used it', async () => {
-  const { connect } = createMemoryBackend(ROOMY);
+  const { pages } = createMemoryBackend(ROOMY);
   const linked: unknown[] = [];
   const accounts = createSlackAccounts({
     settings: { publicUrl: 'https://parley.example' },
-    store: connect,
+    store: pages,
     links: { add: async (user: unknown, owner: unknown) => void linked.push([user, owner]) },
     installations: { find: async () => undefined },
   } as unknown as Parameters<typeof createSlackAccounts>[0]);
@@ -19,5 +19,5 @@ it('a link for a Slack account is gone once it was used, with the person who use
   const token = (await accounts.addressFor(user)).split('/').at(-1) ?? '';
   for (let times = 0; times < 2; times += 1) await accounts.link(token, owner);
   expect(linked).toEqual([[user, owner]]);
-  expect(await connect.read({ family: 'outside-link', id: token })).toBeUndefined();
+  expect(await pages.read({ family: 'outside-link', id: token })).toBeUndefined();
 });

@@ -14,7 +14,7 @@ interface ConnectContext {
  * What a connector needs back when the person returns: PKCE verifier, nonce, state. Plain strings, to be kept on
  * the server and sealed; only the connector that wrote it reads it.
  */
-export type ConnectorKeep = Readonly<Record<string, string>>;
+export type CallbackState = Readonly<Record<string, string>>;
 
 /** The person goes to the provider. */
 export interface Redirect {
@@ -26,14 +26,14 @@ export interface Redirect {
    * browser back: the flow then ends by `webhook`, or by `poll` when that is lost.
    */
   readonly state?: string;
-  readonly keep: ConnectorKeep;
+  readonly callbackState: CallbackState;
 }
 
 /** The person types one secret into our own page. */
 export interface SecretForm {
   readonly type: 'form';
   readonly field: { readonly label: string; readonly help?: string; readonly lengthMax: number };
-  readonly keep: ConnectorKeep;
+  readonly callbackState: CallbackState;
 }
 
 /** What came back: the callback's URL (only its query counts), the typed secret, or an event from `webhook`. */
@@ -133,7 +133,7 @@ export interface Connector {
   describe(asked?: Pick<ConnectContext, 'scope'>): Promise<ConnectorDescription>;
   begin(context: ConnectContext): Promise<Redirect | SecretForm | ConnectorFailure>;
   /** Safe to call twice; a provider that takes a code once answers the second call with `provider_error`. */
-  finish(input: FinishInput, keep: ConnectorKeep): Promise<Connected | ConnectorFailure>;
+  finish(input: FinishInput, callbackState: CallbackState): Promise<Connected | ConnectorFailure>;
   /**
    * A fresh credential. At most one call per credential at a time: see the vault. Once the signal has ended, nothing
    * leaves that could use up a refresh token.
@@ -149,7 +149,7 @@ export interface Connector {
    */
   obtainFor?(owner: Owner, scope?: string): Promise<Refreshed | CredentialFailure>;
   /** For providers that report by webhook: looks whether the flow came to its end. */
-  poll?(keep: ConnectorKeep): Promise<Connected | { readonly type: 'pending' } | ConnectorFailure>;
+  poll?(callbackState: CallbackState): Promise<Connected | { readonly type: 'pending' } | ConnectorFailure>;
   /** For providers that report by webhook: the body as it came, byte for byte. */
   webhook?(raw: Uint8Array, headers: IncomingHeaders): WebhookVerdict;
   /** For connectors whose client id is a URL of Parley: the public document there. */

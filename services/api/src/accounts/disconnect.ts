@@ -3,17 +3,17 @@ import type { Owner } from '@parley/shared/domain/ids';
 import type { VaultStore } from '@parley/shared/ports/vault';
 import type { Vault } from '@parley/shared/vault/vault';
 import type { Connector } from './connector.ts';
-import type { ConnectEvent } from './events.ts';
+import type { AccountEvent } from './events.ts';
 import { dropFlow } from './flows/ending.ts';
 import type { SignIns } from './managed/sign-ins.ts';
-import type { ConnectTargets, CredentialTarget } from './targets.ts';
+import type { AccountTargets, CredentialTarget } from './targets.ts';
 
 /** What a provider did with a credential that was deleted here. */
 export type Revocation = Awaited<ReturnType<Connector['revoke']>>;
 
 export interface DisconnectDeps {
   readonly vault: Pick<Vault, 'remove' | 'save'>;
-  readonly onEvent: (event: ConnectEvent, requestId?: string) => void;
+  readonly onEvent: (event: AccountEvent, requestId?: string) => void;
 }
 
 const DISCONNECTED: Credential = { kind: 'withheld', why: 'disconnected' };
@@ -59,7 +59,7 @@ async function removeAndRevoke(
 interface DisconnectAllDeps extends DisconnectDeps {
   readonly store: VaultStore;
   readonly vault: Pick<Vault, 'remove' | 'save' | 'staged' | 'drop'>;
-  readonly targets: Pick<ConnectTargets, 'connector' | 'credentials'>;
+  readonly targets: Pick<AccountTargets, 'connector' | 'credentials'>;
   /** Present where people sign in at a provider. */
   readonly signIns?: Pick<SignIns, 'end'> | undefined;
 }

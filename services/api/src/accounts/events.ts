@@ -2,7 +2,7 @@ import type { CredentialRef } from '@parley/shared/domain/credential';
 import type { FailureCode } from './connector.ts';
 
 /** What happened on the hosted pages, for logs, metrics and audits. Holds no secret and no word of a person. */
-export type ConnectEvent =
+export type AccountEvent =
   /** Another person than the owner opened the link of a question, or claimed its connection. */
   | { readonly type: 'mismatch'; readonly elicitationId: string; readonly tenant: string }
   /** A credential became usable; `kept` when the question had ended by then. */

@@ -19,14 +19,14 @@ interface SecretTarget {
 }
 
 /** What a hosted page may be about. */
-export type ConnectTarget = CredentialTarget | SecretTarget;
+export type AccountTarget = CredentialTarget | SecretTarget;
 
 /** The connectable services of the deployment; the pages take all facts about them from here, none from a URL. */
-export interface ConnectTargets {
+export interface AccountTargets {
   /** Every service that can be connected, in the order of the configuration. */
   credentials(): readonly CredentialTarget[];
   /** By the `context.toolId` of a question. */
-  find(toolId: string): ConnectTarget | undefined;
+  find(toolId: string): AccountTarget | undefined;
   /** By its id, whatever uses it: for webhooks and for what is left to be revoked. */
   connector(connectorId: string): Connector | undefined;
 }

@@ -16,11 +16,11 @@ import { refusalOf, verifierOf, webhook } from './connect/webhook.ts';
 import { approveGroup, denyGroup, showGroup } from './inbox/group.ts';
 import { forget, showInbox, signInToInbox, signOutOfInbox } from './inbox/inbox.ts';
 import { missingPage, type PageRoute, pageRoute, withRequestId } from './serving/page-route.ts';
-import { type ConnectDeps, createParts, type Parts } from './serving/parts.ts';
+import { type AuthPagesDeps, createParts, type Parts } from './serving/parts.ts';
 import { programReply } from './serving/reply.ts';
 import { signedIn, signInToAccounts, signInToConnect, signOut } from './sign-in/sign-in.ts';
 
-export type { ConnectDeps } from './serving/parts.ts';
+export type { AuthPagesDeps } from './serving/parts.ts';
 
 const COMPLETE_BYTES_MAX = 16 * 1024;
 const WEBHOOK_BYTES_MAX = 256 * 1024;
@@ -54,7 +54,7 @@ const WEBHOOKS = { method: 'POST', path: '/auth/webhooks/:id' } as const;
 const COMPLETE = { method: 'POST', path: '/auth/complete' } as const;
 
 /** All of `/auth`: the hosted pages, from the link in a chat to a usable credential, and what reports to them. */
-export function connectRoutes(deps: ConnectDeps): Surface {
+export function authRoutes(deps: AuthPagesDeps): Surface {
   const parts = createParts(deps);
   return {
     routes: [

@@ -18,7 +18,7 @@ import { createBoundIdentity } from '../pages/identity/bound.ts';
 import type { Identity } from '../pages/identity/identity.ts';
 import { createOidcIdentity } from '../pages/identity/oidc.ts';
 import { createTypedIdentity } from '../pages/identity/typed.ts';
-import { type ConnectDeps, connectRoutes } from '../pages/routes.ts';
+import { type AuthPagesDeps, authRoutes } from '../pages/routes.ts';
 import { accountRoutes } from '../surfaces/accounts/routes.ts';
 import type { HasConnectPage } from '../surfaces/rest/elicitations.ts';
 import { createConnectTargets } from './credentials/targets.ts';
@@ -39,7 +39,7 @@ interface WiredAccounts {
   readonly surfaces: readonly Surface[];
   readonly hasPage: HasConnectPage;
   /** For the answer page, on which owners sign in by the same rules. */
-  readonly pages: ConnectDeps;
+  readonly pages: AuthPagesDeps;
   readonly disconnectAll: (owner: Owner) => Promise<number>;
   readonly close: () => Promise<void>;
 }
@@ -91,11 +91,11 @@ export function wireAccounts(parts: AccountParts): WiredAccounts | undefined {
         'a stored credential does not open; its user has to connect again',
       ),
   });
-  const pages: ConnectDeps = {
+  const pages: AuthPagesDeps = {
     publicUrl,
     engine,
     elicitations: engine.shown.elicitations,
-    store: backend.connect,
+    store: backend.pages,
     limits: backend.limits,
     vault,
     keys,
@@ -115,7 +115,7 @@ export function wireAccounts(parts: AccountParts): WiredAccounts | undefined {
   return {
     credentials,
     secrets: createSecrets({ elicitations, claims, vault, takenMs: SECRET_MS }),
-    surfaces: [connectRoutes(pages), accountRoutes(pages)],
+    surfaces: [authRoutes(pages), accountRoutes(pages)],
     pages,
     hasPage: (toolId) => targets.find(toolId)?.kind === 'credential',
     disconnectAll: (owner) =>

@@ -20,7 +20,7 @@ import { createNamedTools } from '../agents/tools/named-tools.ts';
 import { createRoundSeals, type RoundSeals } from '../agents/tools/passthrough/rounds.ts';
 import type { Surface } from '../http/route.ts';
 import { hasAnswerPage } from '../pages/answer/page-routes.ts';
-import type { ConnectDeps } from '../pages/routes.ts';
+import type { AuthPagesDeps } from '../pages/routes.ts';
 import type { OfferedAgent } from '../surfaces/a2a/deps.ts';
 import type { HasConnectPage } from '../surfaces/rest/elicitations.ts';
 import { createTurns, type Turns } from '../turns/turns.ts';
@@ -58,7 +58,7 @@ export interface WiredAgents {
   /** The hosted pages. Absent where there are no personal tools and no pages were configured. */
   readonly accounts?: {
     readonly surfaces: readonly Surface[];
-    readonly pages: ConnectDeps;
+    readonly pages: AuthPagesDeps;
     readonly hasConnectPage: HasConnectPage;
     readonly disconnectAll: (owner: Owner) => Promise<number>;
   };

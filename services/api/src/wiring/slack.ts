@@ -10,7 +10,7 @@ import type { Drain } from '../http/life/drain.ts';
 import type { Surface } from '../http/route.ts';
 import { hasAnswerPage } from '../pages/answer/page-routes.ts';
 import { linkRoutes } from '../pages/link/routes.ts';
-import type { ConnectDeps } from '../pages/routes.ts';
+import type { AuthPagesDeps } from '../pages/routes.ts';
 import type { OperatedChannel } from '../surfaces/admin/deps.ts';
 import { createSlackApp } from '../surfaces/slack/app.ts';
 import { SLACK, SLACK_LEASE_MS } from '../surfaces/slack/delivery/deps.ts';
@@ -32,7 +32,7 @@ import type { PodParts } from './pod-parts.ts';
 interface SlackParts extends PodParts {
   readonly turns: Turns;
   /** The hosted pages, on which people are linked. */
-  readonly pages: ConnectDeps;
+  readonly pages: AuthPagesDeps;
   readonly drain: Pick<Drain, 'hasBegun'>;
 }
 
@@ -69,7 +69,7 @@ export function wireSlack(parts: SlackParts): WiredSlack | undefined {
   const places = createSlackThreads(records, keptMs);
   const accounts = createSlackAccounts({
     settings,
-    store: backend.connect,
+    store: backend.pages,
     links,
     installations,
     web,

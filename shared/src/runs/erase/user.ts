@@ -10,8 +10,7 @@ import { endTurn, type TakenTurn, takeTurn } from './end-turns.ts';
 import { type RemovePartDeps, removePart } from './remove-part.ts';
 
 export interface EraseUserDeps extends RemovePartDeps {
-  readonly backend: RemovePartDeps['backend'] &
-    Pick<Backend, 'runs' | 'runQueue' | 'connect' | 'ownerRecords'>;
+  readonly backend: RemovePartDeps['backend'] & Pick<Backend, 'runs' | 'runQueue' | 'pages' | 'ownerRecords'>;
   readonly engine: Pick<Engine, 'openRecords' | 'withdrawRecord'>;
   /** Names of the delivery kinds whose tasks may be about turns of the person. */
   readonly deliveryKinds: readonly string[];
@@ -39,7 +38,7 @@ const FENCE_MS = 300_000;
  * lists it. The same call again continues where an earlier one was interrupted. Throws `unavailable`.
  */
 export async function eraseUser(deps: EraseUserDeps, { tenant, userId }: Owner): Promise<Erased> {
-  const { erasure, connect, limits, outbox, ownerRecords, runQueue } = deps.backend;
+  const { erasure, pages, limits, outbox, ownerRecords, runQueue } = deps.backend;
   const owner = { tenant, userId };
   const endsAt = performance.now() + deps.budgetMs;
   await erasure.fence(owner, FENCE_MS);
@@ -60,7 +59,7 @@ export async function eraseUser(deps: EraseUserDeps, { tenant, userId }: Owner):
     if (performance.now() > endsAt) return { complete: false, counts };
   }
   // The pages before the accounts: no flow can begin that would bring another credential.
-  const pages = await connect.dropOf(owner);
+  const pageEntries = await pages.dropOf(owner);
   for (const records of Object.values(ownerRecords)) await records.removeAll(owner);
   // After the targets of deliveries, without which no task is added.
   for (const kind of deps.deliveryKinds) await outbox.removeOf(owner, kind);
@@ -70,11 +69,12 @@ export async function eraseUser(deps: EraseUserDeps, { tenant, userId }: Owner):
     const found = await deps.eraseAccounts(owner);
     if (found === 0) break;
     accounts += found;
-    if (performance.now() > endsAt) return { complete: false, counts: { ...counts, pages, accounts } };
+    if (performance.now() > endsAt)
+      return { complete: false, counts: { ...counts, pages: pageEntries, accounts } };
   }
   await Promise.all(deps.userLimits.map((limit) => limits.reset(limit, owner)));
   await erasure.removeCounters(owner);
-  return { complete: true, counts: { ...counts, pages, accounts } };
+  return { complete: true, counts: { ...counts, pages: pageEntries, accounts } };
 }
 
 /** Takes every running turn away from its pod. */

@@ -34,7 +34,7 @@ export function sealedStateContract(contract: Contract): void {
         await backend.ownerRecords.pushes.putIfAbsent(turn, name, 'v1.old.key.target', HOUR_MS);
         await backend.ownerRecords.pushes.putIfAbsent(turn, `${name} other`, 'v1.old.key.other', HOUR_MS);
         const flow = { family: 'flow', id: turn.streamRequestId } as const;
-        await backend.connect.put(flow, JSON.stringify({ sealed: turn.streamRequestId }), HOUR_MS);
+        await backend.pages.put(flow, JSON.stringify({ sealed: turn.streamRequestId }), HOUR_MS);
       }
       const found: Found[] = [];
       for await (const page of store.scan()) found.push(...page);

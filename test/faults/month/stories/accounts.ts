@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createTestBrowser } from '../../../harness/connect/browser.ts';
+import { createTestBrowser } from '../../../harness/pages/browser.ts';
 import { waitUntil } from '../../../harness/wait-until.ts';
 import { must, textOf, untilAsked } from '../client.ts';
 import type { Row } from '../rows.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createTestBrowser } from '../../../harness/connect/browser.ts';
+import { createTestBrowser } from '../../../harness/pages/browser.ts';
 import { must } from '../client.ts';
 import type { Row } from '../rows.ts';
 import { after, DAY, HOUR, MINUTE, SECOND, WEEK } from '../times.ts';

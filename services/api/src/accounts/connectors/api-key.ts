@@ -57,11 +57,11 @@ export function createApiKeyConnector(options: ApiKeyOptions, { guardedFetch }: 
     begin: async () => ({
       type: 'form',
       field: { label, lengthMax, ...(help !== undefined && { help }) },
-      keep: { connectorId: id },
+      callbackState: { connectorId: id },
     }),
 
-    async finish(input, keep) {
-      if (input.type !== 'form' || keep.connectorId !== id)
+    async finish(input, callbackState) {
+      if (input.type !== 'form' || callbackState.connectorId !== id)
         return failure('bad_state', 'the flow belongs to another connector');
       const value = input.secret.trim();
       // Checked before it is sent, because an error about a header that cannot be sent would quote it.

@@ -1,10 +1,10 @@
 import { faultOfUrl } from '@parley/shared/domain/url';
 import {
+  type CallbackState,
   type Connected,
   type Connector,
   type ConnectorEvent,
   type ConnectorFailure,
-  type ConnectorKeep,
   type CredentialFailure,
   credentialFailure,
   failure,
@@ -66,18 +66,22 @@ export function createNangoConnector(options: NangoOptions): Connector {
     async begin({ flowId, tenant }) {
       const session = await api.createSession(integration, tagsOf({ flowId, tenant }));
       if (!session.ok) return failure('unavailable', 'Nango gave no session');
-      return { type: 'redirect', url: session.value, keep: { connectorId: id, flowId, tenant } };
+      return { type: 'redirect', url: session.value, callbackState: { connectorId: id, flowId, tenant } };
     },
 
-    async finish(input, keep) {
-      const isOfAnother = keep.connectorId !== id || input.type !== 'event';
-      if (isOfAnother || input.event.flowId !== keep.flowId || input.event.tenant !== keep.tenant)
+    async finish(input, callbackState) {
+      const isOfAnother = callbackState.connectorId !== id || input.type !== 'event';
+      if (
+        isOfAnother ||
+        input.event.flowId !== callbackState.flowId ||
+        input.event.tenant !== callbackState.tenant
+      )
         return failure('bad_state', 'the event belongs to another flow');
       return confirm(api, integration, input.event);
     },
 
     webhook: (raw, headers) => readNangoWebhook(raw, headers, signing),
-    poll: (keep) => poll(api, { id, integration }, keep),
+    poll: (callbackState) => poll(api, { id, integration }, callbackState),
 
     async refresh(credential) {
       if (credential.kind !== 'nango') return foreignCredential();
@@ -133,10 +137,10 @@ async function confirm(
 async function poll(
   api: NangoApi,
   { id, integration }: { readonly id: string; readonly integration: string },
-  keep: ConnectorKeep,
+  callbackState: CallbackState,
 ): Promise<Connected | { type: 'pending' } | ConnectorFailure> {
-  const { flowId, tenant } = keep;
-  if (keep.connectorId !== id || flowId === undefined || tenant === undefined)
+  const { flowId, tenant } = callbackState;
+  if (callbackState.connectorId !== id || flowId === undefined || tenant === undefined)
     return failure('bad_state', 'the flow belongs to another connector');
   const answer = await api.list(integration, tagsOf({ flowId, tenant }));
   if (!answer.ok) return failure('unavailable', 'Nango did not list its connections');

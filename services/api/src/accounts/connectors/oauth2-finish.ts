@@ -1,13 +1,13 @@
 import { authorizationCodeGrant, type Configuration } from 'openid-client';
 import { z } from 'zod';
-import { type Connected, type ConnectorFailure, type ConnectorKeep, failure } from '../connector.ts';
+import { type CallbackState, type Connected, type ConnectorFailure, failure } from '../connector.ts';
 import { faultOf, publicErrorCode } from '../oauth/oauth2-errors.ts';
 import type { OAuth2Options } from '../oauth/oauth2-options.ts';
 import { credentialOf, scopesOf } from '../oauth/oauth2-tokens.ts';
 import { provingWith } from '../oauth/proof-key.ts';
 import { equalSecrets } from '../oauth/secret-text.ts';
 
-const Keep = z.object({
+const KeptFlow = z.object({
   connectorId: z.string(),
   state: z.string().min(22),
   verifier: z.string().min(43),
@@ -17,14 +17,14 @@ const Keep = z.object({
   /** Where the tokens are to be bound to it. */
   proofKey: z.string().optional(),
 });
-type Keep = z.infer<typeof Keep>;
+type KeptFlow = z.infer<typeof KeptFlow>;
 
 interface Callback {
   readonly server: Configuration;
   readonly options: OAuth2Options;
   readonly extra: Readonly<Record<string, string>>;
   readonly url: string;
-  readonly keep: ConnectorKeep;
+  readonly callbackState: CallbackState;
 }
 
 interface CallbackAnswer {
@@ -35,30 +35,34 @@ interface CallbackAnswer {
 
 /** Takes the provider's answer at the callback: whose it is, then what it says, then the code for tokens. */
 export async function finishAuthorization(callback: Callback): Promise<Connected | ConnectorFailure> {
-  const parsed = Keep.safeParse(callback.keep);
+  const parsed = KeptFlow.safeParse(callback.callbackState);
   if (!parsed.success || parsed.data.connectorId !== callback.options.id)
     return failure('bad_state', 'the flow belongs to another connector');
   const answer = readAnswer(callback, parsed.data);
   return answer.type === 'failed' ? answer : exchange(callback, parsed.data, answer);
 }
 
-function readAnswer({ url, server, options }: Callback, keep: Keep): CallbackAnswer | ConnectorFailure {
-  if (!URL.canParse(url, keep.redirectUri)) return failure('bad_state', 'the callback is no URL');
-  const { searchParams } = new URL(url, keep.redirectUri);
+function readAnswer(
+  { url, server, options }: Callback,
+  callbackState: KeptFlow,
+): CallbackAnswer | ConnectorFailure {
+  if (!URL.canParse(url, callbackState.redirectUri)) return failure('bad_state', 'the callback is no URL');
+  const { searchParams } = new URL(url, callbackState.redirectUri);
   const single = (name: string) => {
     const values = searchParams.getAll(name);
     return values.length === 1 ? values[0] : undefined;
   };
   const state = single('state');
-  if (state === undefined || !equalSecrets(state, keep.state))
+  if (state === undefined || !equalSecrets(state, callbackState.state))
     return failure('bad_state', 'the state is missing or not the one that was sent');
 
   const metadata = server.serverMetadata();
-  if (keep.issuer !== metadata.issuer) return failure('bad_issuer', 'the issuer changed during the flow');
+  if (callbackState.issuer !== metadata.issuer)
+    return failure('bad_issuer', 'the issuer changed during the flow');
   const named = options.server.issuer !== undefined;
   const issuer = named ? single('iss') : undefined;
   const always = metadata.authorization_response_iss_parameter_supported === true;
-  if (named && (always || searchParams.has('iss')) && issuer !== keep.issuer)
+  if (named && (always || searchParams.has('iss')) && issuer !== callbackState.issuer)
     return failure('bad_issuer', 'iss is missing or names another issuer than the one asked');
 
   const error = searchParams.get('error');
@@ -74,31 +78,34 @@ function readAnswer({ url, server, options }: Callback, keep: Keep): CallbackAns
 
 async function exchange(
   { server, options, extra }: Callback,
-  keep: Keep,
+  callbackState: KeptFlow,
   { code, issuer }: CallbackAnswer,
 ): Promise<Connected | ConnectorFailure> {
   // Built anew from what was sent, because openid-client repeats its path as redirect_uri: behind a proxy the
   // address that was called may look different.
-  const url = new URL(keep.redirectUri);
+  const url = new URL(callbackState.redirectUri);
   url.searchParams.set('code', code);
-  url.searchParams.set('state', keep.state);
+  url.searchParams.set('state', callbackState.state);
   if (issuer !== undefined) url.searchParams.set('iss', issuer);
   try {
     const tokens = await authorizationCodeGrant(
       server,
       url,
       {
-        pkceCodeVerifier: keep.verifier,
-        expectedState: keep.state,
-        ...(keep.nonce !== undefined && { expectedNonce: keep.nonce, idTokenExpected: true }),
+        pkceCodeVerifier: callbackState.verifier,
+        expectedState: callbackState.state,
+        ...(callbackState.nonce !== undefined && {
+          expectedNonce: callbackState.nonce,
+          idTokenExpected: true,
+        }),
       },
       extra,
-      await provingWith(server, keep.proofKey),
+      await provingWith(server, callbackState.proofKey),
     );
     const credential = credentialOf(tokens, {
       scopes: options.scopes,
       nowMs: Date.now(),
-      ...(keep.proofKey !== undefined && { proofKey: keep.proofKey }),
+      ...(callbackState.proofKey !== undefined && { proofKey: callbackState.proofKey }),
     });
     if (credential === undefined) return failure('provider_error', 'the token is not one to present');
     const granted = new Set(scopesOf(credential.scope ?? ''));

@@ -50,10 +50,10 @@ export function createOAuth2Connector(options: OAuth2Options): Connector {
       return source().then((server) => beginAuthorization(options, server, extra), metadataFailure);
     },
 
-    async finish(input, keep) {
+    async finish(input, callbackState) {
       if (input.type !== 'callback') return failure('bad_state', 'not a callback');
       return source().then(
-        (server) => finishAuthorization({ server, options, extra, url: input.url, keep }),
+        (server) => finishAuthorization({ server, options, extra, url: input.url, callbackState }),
         metadataFailure,
       );
     },
@@ -104,8 +104,15 @@ async function beginAuthorization(
     ...(nonce !== undefined && { nonce }),
   });
   const { id: connectorId, redirectUri } = options;
-  const keep = { connectorId, state, verifier, issuer, redirectUri, ...(nonce !== undefined && { nonce }) };
-  return { type: 'redirect', url: url.href, state, keep };
+  const callbackState = {
+    connectorId,
+    state,
+    verifier,
+    issuer,
+    redirectUri,
+    ...(nonce !== undefined && { nonce }),
+  };
+  return { type: 'redirect', url: url.href, state, callbackState };
 }
 
 async function refresh(

@@ -10,7 +10,7 @@ export function createSecretConnector(): Connector {
     id: SECRET_CONNECTOR_ID,
     kind: 'api_key',
     describe: async () => ({ scopes: [] }),
-    begin: async () => ({ type: 'form', field: { label: '', lengthMax: LENGTH_MAX }, keep: {} }),
+    begin: async () => ({ type: 'form', field: { label: '', lengthMax: LENGTH_MAX }, callbackState: {} }),
     async finish(input) {
       if (input.type !== 'form') return failure('bad_state', 'not a typed secret');
       if (input.secret.length > LENGTH_MAX) return failure('rejected_key', 'longer than the field takes');

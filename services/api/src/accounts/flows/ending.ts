@@ -8,8 +8,8 @@ import type { Engine } from '@parley/shared/elicitations/engine';
 import type { Elicitations } from '@parley/shared/ports/elicitations/elicitations';
 import type { FlowRef } from '@parley/shared/ports/vault';
 import type { Vault } from '@parley/shared/vault/vault';
-import type { ConnectEvent } from '../events.ts';
-import type { ConnectTargets } from '../targets.ts';
+import type { AccountEvent } from '../events.ts';
+import type { AccountTargets } from '../targets.ts';
 import { CONNECT_SURFACE, completeOpen } from './complete-open.ts';
 import { readHeld } from './held.ts';
 
@@ -17,10 +17,10 @@ export interface EndingDeps {
   readonly engine: Pick<Engine, 'complete' | 'openRecords'>;
   readonly elicitations: Pick<Elicitations, 'read'>;
   readonly vault: Pick<Vault, 'read' | 'stage' | 'staged' | 'promote' | 'drop'>;
-  readonly targets: Pick<ConnectTargets, 'connector'>;
+  readonly targets: Pick<AccountTargets, 'connector'>;
   /** Origin of the connect pages. */
   readonly publicUrl: string;
-  readonly onEvent: (event: ConnectEvent) => void;
+  readonly onEvent: (event: AccountEvent) => void;
 }
 
 /** How a flow ended. */

@@ -1,10 +1,10 @@
 import { parsed } from '@parley/shared/domain/parsed';
-import type { ConnectName, ConnectStore } from '@parley/shared/ports/connect-store';
+import type { PageEntryName, PageStore } from '@parley/shared/ports/page-store';
 import { sha256 } from '@parley/shared/records/digest';
 import type { KeyRing } from '@parley/shared/vault/key-ring';
 import { SealError, type SealIdentity, seal, unseal } from '@parley/shared/vault/seal';
 import { z } from 'zod';
-import type { ConnectorKeep } from '../connector.ts';
+import type { CallbackState } from '../connector.ts';
 
 const FLOW_MS = 60 * 60_000;
 const SIGN_IN_MS = 15 * 60_000;
@@ -27,7 +27,7 @@ const Flow = z.object({
 export type Flow = z.infer<typeof Flow>;
 
 const Kept = z.object({ flow: Flow, sealed: z.string() });
-const Keep = z.record(z.string(), z.string());
+const StoredState = z.record(z.string(), z.string());
 
 interface FoundFlow {
   readonly flow: Flow;
@@ -37,43 +37,43 @@ interface FoundFlow {
 
 /** Ways out that are under way. What providers need back is sealed before it is kept. */
 export interface Flows {
-  begin(name: ConnectName, flow: Flow, keep: ConnectorKeep): Promise<void>;
-  find(name: ConnectName): Promise<FoundFlow | undefined>;
+  begin(name: PageEntryName, flow: Flow, callbackState: CallbackState): Promise<void>;
+  find(name: PageEntryName): Promise<FoundFlow | undefined>;
   /** For the one who came back first, what its provider needs; nothing for all others, and when it does not open. */
-  take(name: ConnectName): Promise<ConnectorKeep | undefined>;
+  take(name: PageEntryName): Promise<CallbackState | undefined>;
   /** The same without taking it, for providers that may report more than once. */
-  keepOf(name: ConnectName): Promise<ConnectorKeep | undefined>;
-  end(name: ConnectName): Promise<void>;
+  callbackStateOf(name: PageEntryName): Promise<CallbackState | undefined>;
+  end(name: PageEntryName): Promise<void>;
 }
 
 interface FlowsDeps {
-  readonly store: ConnectStore;
+  readonly store: PageStore;
   readonly keys: KeyRing;
   /** Unique per call. */
   readonly mintTaker: () => string;
 }
 
 /** The name of a sign-in, by its state. */
-export function signInName(state: string): ConnectName {
+export function signInName(state: string): PageEntryName {
   return { family: 'sign-in', id: state };
 }
 
 /** The name of a flow, by its state. */
-export function flowName(state: string): ConnectName {
+export function flowName(state: string): PageEntryName {
   return { family: 'flow', id: state };
 }
 
 /** The name of a flow that its provider reports on by itself. */
-export function reportName({ connectorId, flowId }: Pick<Flow, 'connectorId' | 'flowId'>): ConnectName {
+export function reportName({ connectorId, flowId }: Pick<Flow, 'connectorId' | 'flowId'>): PageEntryName {
   return { family: 'report', id: JSON.stringify([connectorId, flowId]) };
 }
 
 export function createFlows({ store, keys, mintTaker }: FlowsDeps): Flows {
-  function open(name: ConnectName, value: string | undefined): ConnectorKeep | undefined {
+  function open(name: PageEntryName, value: string | undefined): CallbackState | undefined {
     const kept = value === undefined ? undefined : parsed(Kept, value);
     if (kept === undefined) return undefined;
     try {
-      return parsed(Keep, unseal(keys, identityOf(name, kept.flow), kept.sealed));
+      return parsed(StoredState, unseal(keys, identityOf(name, kept.flow), kept.sealed));
     } catch (error) {
       if (error instanceof SealError) return undefined;
       throw error;
@@ -81,8 +81,8 @@ export function createFlows({ store, keys, mintTaker }: FlowsDeps): Flows {
   }
 
   return {
-    async begin(name, flow, keep) {
-      const sealed = seal(keys, identityOf(name, flow), JSON.stringify(keep));
+    async begin(name, flow, callbackState) {
+      const sealed = seal(keys, identityOf(name, flow), JSON.stringify(callbackState));
       const ttlMs = name.family === 'sign-in' ? SIGN_IN_MS : FLOW_MS;
       const { tenant, userId } = flow;
       // Nobody is known at the beginning of a sign-in.
@@ -95,13 +95,13 @@ export function createFlows({ store, keys, mintTaker }: FlowsDeps): Flows {
       return entry === undefined || kept === undefined ? undefined : { flow: kept.flow, taken: entry.taken };
     },
     take: async (name) => open(name, await store.take(name, mintTaker())),
-    keepOf: async (name) => open(name, (await store.read(name))?.value),
+    callbackStateOf: async (name) => open(name, (await store.read(name))?.value),
     end: (name) => store.drop(name),
   };
 }
 
 /** Bound to the whole flow: what was sealed for one browser or question opens for no other. */
-function identityOf({ family, id }: ConnectName, flow: Flow): SealIdentity {
+function identityOf({ family, id }: PageEntryName, flow: Flow): SealIdentity {
   const { tenant, userId, toolId, connectorId, browser, elicitationId, flowId } = flow;
   const recordId = sha256(JSON.stringify([family, id, browser, elicitationId, flowId]));
   return { purpose: 'flow', recordId, tenant, userId, toolId, connectorId };

@@ -3,7 +3,7 @@ import type { Owner } from '@parley/shared/domain/ids';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { openPages } from '@parley/shared/elicitations/open-pages';
 import { isOnOurPage } from '../own-pages.ts';
-import type { ConnectTargets } from '../targets.ts';
+import type { AccountTargets } from '../targets.ts';
 import type { SignIns } from './sign-ins.ts';
 
 /** What a sign-in on the hosted pages does to the accounts that it connects. Both throw `unavailable`. */
@@ -17,7 +17,7 @@ export interface SignInAccounts {
 interface SignInAccountsDeps {
   readonly signIns: Pick<SignIns, 'save' | 'end'>;
   readonly engine: Pick<Engine, 'openRecords'>;
-  readonly targets: Pick<ConnectTargets, 'credentials'>;
+  readonly targets: Pick<AccountTargets, 'credentials'>;
   readonly credentials: {
     present(ref: CredentialRef): Promise<Presentation>;
     completeOpen(ref: CredentialRef): Promise<void>;

@@ -3,7 +3,7 @@ import { ParleyError } from '@parley/shared/domain/errors';
 import type { Owner } from '@parley/shared/domain/ids';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { z } from 'zod';
-import type { ConnectEvent } from '../../accounts/events.ts';
+import type { AccountEvent } from '../../accounts/events.ts';
 import { answerPath } from '../../accounts/own-pages.ts';
 import { bearer, json, jsonBody, type Route, route, type Surface } from '../../http/route.ts';
 import { refuseUnlinkableApproval, refuseUnlinkableQuestion } from './linkable.ts';
@@ -18,7 +18,7 @@ interface LinkRoutesDeps {
   readonly pages?: { readonly publicUrl: string; readonly links: AnswerLinks };
   /** False where approvals have no links. */
   readonly linksApprovals: boolean;
-  readonly onEvent: (event: ConnectEvent, requestId?: string) => void;
+  readonly onEvent: (event: AccountEvent, requestId?: string) => void;
 }
 
 const LinkInput = z.strictObject({

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { parsed } from '@parley/shared/domain/parsed';
-import type { ConnectName, ConnectStore } from '@parley/shared/ports/connect-store';
+import type { PageEntryName, PageStore } from '@parley/shared/ports/page-store';
 import { sha256 } from '@parley/shared/records/digest';
 import { z } from 'zod';
 import { equalSecrets } from '../../accounts/oauth/secret-text.ts';
@@ -46,9 +46,9 @@ export interface AnswerLinks {
 }
 
 /** The store holds digests only: reading it does not give access to a question. */
-export function createAnswerLinks(store: ConnectStore): AnswerLinks {
-  const nameOf = (id: string): ConnectName => ({ family: 'answer-link', id });
-  const browserOf = (id: string, digest: string): ConnectName => ({
+export function createAnswerLinks(store: PageStore): AnswerLinks {
+  const nameOf = (id: string): PageEntryName => ({ family: 'answer-link', id });
+  const browserOf = (id: string, digest: string): PageEntryName => ({
     family: 'answer-browser',
     id: JSON.stringify([id, digest]),
   });

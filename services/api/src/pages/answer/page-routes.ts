@@ -5,7 +5,7 @@ import type { Reply, RequestHead, Route, Surface } from '../../http/route.ts';
 import { route } from '../../http/route.ts';
 import type { Browser, CookieKind } from '../serving/browser.ts';
 import { missingPage, type PageRoute, pageRoute, withRequestId } from '../serving/page-route.ts';
-import { type ConnectDeps, createPageParts, createParts, type Parts } from '../serving/parts.ts';
+import { type AuthPagesDeps, createPageParts, createParts, type Parts } from '../serving/parts.ts';
 import { errorAnswer, readVisit, replyOf } from '../serving/reply.ts';
 import { type PageReply, page, type Visit } from '../serving/visit.ts';
 import { approvalHandlers } from './approval.ts';
@@ -17,7 +17,7 @@ import { questionHandlers } from './question.ts';
 
 interface AnswerDeps extends LinkDeps {
   /** The parts with which owners sign in, unless they bind sessions. Absent where the deployment has no connect pages. */
-  readonly connect?: ConnectDeps;
+  readonly connect?: AuthPagesDeps;
 }
 
 // Fifty texts of some length; every character may take nine bytes in a form.
@@ -127,7 +127,7 @@ function withInbox(reply: PageReply): PageReply {
 }
 
 /** True when owners can sign in on the answer page. */
-export function hasAnswerPage({ identity }: Pick<ConnectDeps, 'identity'>): boolean {
+export function hasAnswerPage({ identity }: Pick<AuthPagesDeps, 'identity'>): boolean {
   return identity.type !== 'bound';
 }
 

@@ -28,9 +28,9 @@ export async function start(parts: Parts, visit: Visit): Promise<PageReply> {
   const begun = await admitted.target.connector.begin({ flowId, tenant, scope: scopeOf(admitted.row) });
   if (begun.type === 'failed') return failed(parts, visit, begun, flow);
   if (begun.type === 'form') return page(secretView(visit, admitted, begun));
-  if (begun.state !== undefined) await parts.flows.begin(flowName(begun.state), flow, begun.keep);
+  if (begun.state !== undefined) await parts.flows.begin(flowName(begun.state), flow, begun.callbackState);
   else {
-    await parts.flows.begin(reportName(flow), flow, begun.keep);
+    await parts.flows.begin(reportName(flow), flow, begun.callbackState);
     await noteWaiting(parts, visit, flow);
   }
   return page({ page: 'continue', url: begun.url, origin: new URL(begun.url).origin });
@@ -48,7 +48,7 @@ export async function takeSecret(parts: Parts, visit: Visit): Promise<PageReply>
   const unopened = await markOpened(parts, admitted);
   if (unopened !== undefined) return page(unopened);
   const flow = flowOf(parts, visit, admitted);
-  const result = await admitted.target.connector.finish({ type: 'form', secret }, form.keep);
+  const result = await admitted.target.connector.finish({ type: 'form', secret }, form.callbackState);
   if (result.type === 'connected') return finishFlow(parts, { flow, target: admitted.target }, result);
   noteFailure(parts, result, flow);
   if (result.code === 'unavailable') return page(secretView(visit, admitted, form, 'unavailable'));

@@ -22,11 +22,11 @@ export async function callback(parts: Parts, visit: Visit): Promise<PageReply> {
   if (admitted.type === 'shown') return page(admitted.view);
   // For example in the second of two tabs. The credential that the first tab got is not replaced.
   if (admitted.row.status === 'accepted') return page(await endedView(parts, admitted.row, admitted.target));
-  const keep =
+  const callbackState =
     flow.connectorId === connectorId && fits(flow, admitted) ? await parts.flows.take(name) : undefined;
-  if (keep === undefined) return stateOf(parts, visit, flow);
+  if (callbackState === undefined) return stateOf(parts, visit, flow);
   const url = `${parts.publicUrl}${visit.head.url}`;
-  const result = await admitted.target.connector.finish({ type: 'callback', url }, keep);
+  const result = await admitted.target.connector.finish({ type: 'callback', url }, callbackState);
   return result.type === 'connected'
     ? finishFlow(parts, { flow, target: admitted.target }, result)
     : failed(parts, visit, result, flow);

@@ -2,7 +2,7 @@ import type { Connected, ConnectorFailure } from '../../accounts/connector.ts';
 import { type Ending, endFlow } from '../../accounts/flows/ending.ts';
 import type { Flow } from '../../accounts/flows/flows.ts';
 import { connectPath } from '../../accounts/own-pages.ts';
-import type { ConnectTarget } from '../../accounts/targets.ts';
+import type { AccountTarget } from '../../accounts/targets.ts';
 import { doneView } from '../serving/access.ts';
 import type { Parts } from '../serving/parts.ts';
 import { type PageReply, page, type Visit } from '../serving/visit.ts';
@@ -12,7 +12,7 @@ import { bindConnection } from './binding.ts';
 /** What a person came back from. */
 interface Returned {
   readonly flow: Flow;
-  readonly target: ConnectTarget;
+  readonly target: AccountTarget;
 }
 
 /**
@@ -31,7 +31,7 @@ export async function finishFlow(
 
 interface FinishedFlow extends Pick<Connected, 'withheldScopes'> {
   readonly elicitationId: string;
-  readonly target: ConnectTarget;
+  readonly target: AccountTarget;
 }
 
 function viewOfEnding(

@@ -1,4 +1,4 @@
-import type { ConnectName } from '@parley/shared/ports/connect-store';
+import type { PageEntryName } from '@parley/shared/ports/page-store';
 import { type Flow, reportName } from '../../accounts/flows/flows.ts';
 import { connectPath } from '../../accounts/own-pages.ts';
 import { type Admitted, admit, spend } from '../serving/access.ts';
@@ -33,11 +33,14 @@ export async function waiting(parts: Parts, visit: Visit): Promise<PageReply> {
   const waits = nameOf(visit, id);
   const flowId = (await parts.store.read(waits))?.value;
   const name = reportName({ connectorId: connector.id, flowId: flowId ?? '' });
-  const [found, keep] = await Promise.all([parts.flows.find(name), parts.flows.keepOf(name)]);
-  if (connector.poll === undefined || found === undefined || keep === undefined)
+  const [found, callbackState] = await Promise.all([
+    parts.flows.find(name),
+    parts.flows.callbackStateOf(name),
+  ]);
+  if (connector.poll === undefined || found === undefined || callbackState === undefined)
     return { type: 'moved', path: connectPath(id) };
   const { flow } = found;
-  const result = await connector.poll(keep);
+  const result = await connector.poll(callbackState);
   if (result.type === 'pending') return pollLater(parts, visit, waits);
   if (result.type === 'failed') return failed(parts, visit, result, flow);
   const answer = await finishFlow(parts, { flow, target: admitted.target }, result);
@@ -45,7 +48,7 @@ export async function waiting(parts: Parts, visit: Visit): Promise<PageReply> {
   return answer;
 }
 
-async function pollLater({ store }: Parts, visit: Visit, waits: ConnectName): Promise<PageReply> {
+async function pollLater({ store }: Parts, visit: Visit, waits: PageEntryName): Promise<PageReply> {
   const polls = Number(single(visit.query, 'look') ?? 1);
   const path = connectPath(visit.param);
   if (Number.isInteger(polls) && polls >= 1 && polls < POLLS_MAX)
@@ -54,6 +57,6 @@ async function pollLater({ store }: Parts, visit: Visit, waits: ConnectName): Pr
   return { type: 'moved', path };
 }
 
-function nameOf({ browser }: Visit, elicitationId: string): ConnectName {
+function nameOf({ browser }: Visit, elicitationId: string): PageEntryName {
   return { family: 'waiting', id: JSON.stringify([fingerprintOf(browser), elicitationId]) };
 }

@@ -51,14 +51,17 @@ export async function webhook(parts: Parts, connectorId: string, report: Report)
   if (connector === undefined || report.type === 'ignored') return TAKEN;
   const { event } = report;
   const name = reportName({ connectorId, flowId: event.flowId });
-  const [found, keep] = await Promise.all([parts.flows.find(name), parts.flows.keepOf(name)]);
+  const [found, callbackState] = await Promise.all([
+    parts.flows.find(name),
+    parts.flows.callbackStateOf(name),
+  ]);
   // The flow was not begun here, has ended, or uses session binding, where the browser polls by itself.
-  if (found === undefined || keep === undefined || parts.identity.type === 'bound') return TAKEN;
+  if (found === undefined || callbackState === undefined || parts.identity.type === 'bound') return TAKEN;
   const { flow } = found;
   const asked = await findAsked(parts, flow.elicitationId);
   if (asked?.target.connector.id !== connectorId) return TAKEN;
   if (asked.row.status === 'accepted') return TAKEN;
-  const result = await connector.finish({ type: 'event', event }, keep);
+  const result = await connector.finish({ type: 'event', event }, callbackState);
   if (result.type === 'failed') {
     const { code, detail } = result;
     parts.onEvent({ type: 'failed', code, elicitationId: flow.elicitationId, connectorId, detail });

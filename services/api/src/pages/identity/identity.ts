@@ -1,6 +1,6 @@
 import type { OAuthCredential } from '@parley/shared/domain/credential';
 import type { Owner } from '@parley/shared/domain/ids';
-import type { ConnectorKeep } from '../../accounts/connector.ts';
+import type { CallbackState } from '../../accounts/connector.ts';
 import type { Company } from '../../accounts/oauth/company.ts';
 
 /** An authenticated person, by the tenant and user id that questions use. */
@@ -15,7 +15,7 @@ interface SignInStart {
   /** At least 128 random bits, by which the return finds its flow. */
   readonly state: string;
   /** Kept sealed on the server until the return. */
-  readonly keep: ConnectorKeep;
+  readonly callbackState: CallbackState;
 }
 
 export interface SignInFailure {
@@ -44,7 +44,7 @@ export interface ProviderIdentity {
   /** Never rejects. `anew` makes the provider ask again, even if a person is signed in there. */
   begin(options: { readonly anew: boolean }): Promise<SignInStart | SignInFailure>;
   /** Never rejects. `url` is where the browser came back; only its query counts. */
-  finish(url: string, keep: ConnectorKeep): Promise<SignInResult>;
+  finish(url: string, callbackState: CallbackState): Promise<SignInResult>;
 }
 
 /** Development only: a typed user id is believed. */

@@ -11,7 +11,7 @@ import {
   randomState,
 } from 'openid-client';
 import { z } from 'zod';
-import type { ConnectorKeep } from '../../accounts/connector.ts';
+import type { CallbackState } from '../../accounts/connector.ts';
 import { createCompany, type SignInTokens, signInOf } from '../../accounts/oauth/company.ts';
 import { faultOf, metadataFaultOf } from '../../accounts/oauth/oauth2-errors.ts';
 import { createServerSource } from '../../accounts/oauth/oauth2-server.ts';
@@ -37,7 +37,11 @@ export interface OidcOptions {
 
 type IdTokenClaims = Readonly<Record<string, unknown>>;
 
-const Keep = z.object({ state: z.string().min(22), nonce: z.string().min(22), verifier: z.string().min(43) });
+const SignInState = z.object({
+  state: z.string().min(22),
+  nonce: z.string().min(22),
+  verifier: z.string().min(43),
+});
 const NAME_LENGTH_MAX = 100;
 const OFFLINE = 'offline_access';
 
@@ -70,23 +74,27 @@ export function createOidcIdentity(options: OidcOptions): ProviderIdentity {
     async begin({ anew }) {
       const server = await source();
       if ('type' in server) return server;
-      const keep = { state: randomState(), nonce: randomNonce(), verifier: randomPKCECodeVerifier() };
+      const callbackState = {
+        state: randomState(),
+        nonce: randomNonce(),
+        verifier: randomPKCECodeVerifier(),
+      };
       const url = buildAuthorizationUrl(server, {
         response_type: 'code',
         redirect_uri: redirectUri,
         scope: [...scopes, ...(connectsAccounts ? renewalScopes(server) : [])].join(' '),
-        state: keep.state,
-        nonce: keep.nonce,
-        code_challenge: await calculatePKCECodeChallenge(keep.verifier),
+        state: callbackState.state,
+        nonce: callbackState.nonce,
+        code_challenge: await calculatePKCECodeChallenge(callbackState.verifier),
         code_challenge_method: 'S256',
         ...(anew && { prompt: 'login' }),
       });
-      return { url: url.href, state: keep.state, keep };
+      return { url: url.href, state: callbackState.state, callbackState };
     },
-    async finish(url, keep) {
+    async finish(url, callbackState) {
       const server = await source();
       if ('type' in server) return server;
-      const claims = await claimsOf(server, options, url, keep);
+      const claims = await claimsOf(server, options, url, callbackState);
       if ('type' in claims) return claims;
       const result = personOf(options, claims.claims);
       const signIn = signInOf(claims.tokens, { exp: Number(claims.claims.exp) });
@@ -100,9 +108,9 @@ async function claimsOf(
   server: Configuration,
   { redirectUri, userClaim }: OidcOptions,
   url: string,
-  keep: ConnectorKeep,
+  callbackState: CallbackState,
 ): Promise<{ readonly claims: IdTokenClaims; readonly tokens: SignInTokens } | SignInFailure> {
-  const kept = Keep.safeParse(keep);
+  const kept = SignInState.safeParse(callbackState);
   if (!kept.success) return failed('the way out to the sign-in is not known');
   // Behind a proxy the address that was called may look different from the one that is registered.
   const back = new URL(redirectUri);

@@ -6,7 +6,7 @@ import { signInView } from '../serving/access.ts';
 import { fingerprintOf } from '../serving/browser.ts';
 import { readForm } from '../serving/form.ts';
 import { missingPage, type PageRoute, pageRoute } from '../serving/page-route.ts';
-import { type ConnectDeps, createParts, type Parts } from '../serving/parts.ts';
+import { type AuthPagesDeps, createParts, type Parts } from '../serving/parts.ts';
 import { buildFormTarget, type PageReply, page, single, type Visit } from '../serving/visit.ts';
 import { signIn } from '../sign-in/sign-in.ts';
 import { isLinkToken, type OutsideAccounts } from './outside.ts';
@@ -35,7 +35,7 @@ const PAGES: readonly PageRoute<OutsideParts>[] = [
  * `/auth/link`: links an account of another service to the signed-in person. The same browser must be signed in to both: a
  * link that somebody sends to another person connects nothing. Mount it before the rest of `/auth`.
  */
-export function linkRoutes(deps: ConnectDeps, outside: OutsideAccounts): Surface {
+export function linkRoutes(deps: AuthPagesDeps, outside: OutsideAccounts): Surface {
   const parts: OutsideParts = { ...createParts(deps), outside };
   return {
     routes: PAGES.map((one) => pageRoute(parts, one)),

@@ -3,7 +3,7 @@ import { isTerminal } from '@parley/shared/domain/elicitations/status';
 import { bucketOfElicitationId, isSameOwner, type Owner } from '@parley/shared/domain/ids';
 import { hasBrought } from '../../accounts/flows/ending.ts';
 import { isOfApproval, isOnOurPage, type OwnPage, pathOf } from '../../accounts/own-pages.ts';
-import type { ConnectTarget } from '../../accounts/targets.ts';
+import type { AccountTarget } from '../../accounts/targets.ts';
 import type { Person } from '../identity/identity.ts';
 import type { PageView } from '../views/view.ts';
 import type { Parts } from './parts.ts';
@@ -15,7 +15,7 @@ const UNKNOWN_USER = '\u0000connect';
 /** A question of ours, and what it asks to connect. */
 interface RequestedFlow {
   readonly row: Row;
-  readonly target: ConnectTarget;
+  readonly target: AccountTarget;
   readonly owner: Owner;
 }
 
@@ -107,7 +107,7 @@ export async function spend(
 }
 
 /** The page of a question that has ended. It names what was connected only when `target` is given, to the owner. */
-export async function endedView(parts: Parts, row: Row, target?: ConnectTarget): Promise<PageView> {
+export async function endedView(parts: Parts, row: Row, target?: AccountTarget): Promise<PageView> {
   switch (row.status) {
     case 'accepted': {
       if (target === undefined) return { page: 'done' };
@@ -129,7 +129,7 @@ export async function endedView(parts: Parts, row: Row, target?: ConnectTarget):
 export function doneView(
   { notifyOrigins, identity }: Parts,
   elicitationId: string,
-  target: ConnectTarget,
+  target: AccountTarget,
   withheldScopes: readonly string[] = [],
 ): PageView & { page: 'done' } {
   return {

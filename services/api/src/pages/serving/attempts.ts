@@ -1,6 +1,6 @@
 import { isIPv6 } from 'node:net';
-import type { ConnectStore } from '@parley/shared/ports/connect-store';
 import type { Limits } from '@parley/shared/ports/limits';
+import type { PageStore } from '@parley/shared/ports/page-store';
 import type { RequestHead } from '../../http/route.ts';
 
 /** Counts the requests of an address over all pods. */
@@ -14,7 +14,7 @@ export interface Attempts {
 }
 
 interface AttemptsDeps {
-  readonly store: ConnectStore;
+  readonly store: PageStore;
   readonly limits: Pick<Limits, 'take'>;
   /** Failures in ten minutes. */
   readonly failuresMax: number;

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { Engine } from '@parley/shared/elicitations/engine';
-import type { ConnectStore } from '@parley/shared/ports/connect-store';
 import type { Elicitations } from '@parley/shared/ports/elicitations/elicitations';
 import type { Limits } from '@parley/shared/ports/limits';
+import type { PageStore } from '@parley/shared/ports/page-store';
 import type { KeyRing } from '@parley/shared/vault/key-ring';
 import type { Vault } from '@parley/shared/vault/vault';
-import type { ConnectEvent } from '../../accounts/events.ts';
+import type { AccountEvent } from '../../accounts/events.ts';
 import { createFlows, type Flows } from '../../accounts/flows/flows.ts';
 import type { SignInAccounts } from '../../accounts/managed/sign-in-accounts.ts';
-import type { ConnectTargets } from '../../accounts/targets.ts';
+import type { AccountTargets } from '../../accounts/targets.ts';
 import type { CallLimits } from '../../http/limits/call-limits.ts';
 import type { Identity } from '../identity/identity.ts';
 import type { Brand } from '../kit/layout.ts';
@@ -17,19 +17,19 @@ import { type BrowserCookie, type CookieKind, createBrowserCookie } from './brow
 import { createSessions, type Sessions } from './sessions.ts';
 
 /** What the hosted pages need on which people sign in. */
-export interface ConnectDeps {
+export interface AuthPagesDeps {
   /** Origin under which browsers reach these pages, without a path. */
   readonly publicUrl: string;
   readonly engine: Pick<Engine, 'answer' | 'approvals' | 'complete' | 'openRecords'>;
   readonly elicitations: Pick<Elicitations, 'read'>;
-  readonly store: ConnectStore;
+  readonly store: PageStore;
   readonly limits: Limits;
   readonly vault: Pick<Vault, 'read' | 'save' | 'stage' | 'staged' | 'promote' | 'drop' | 'remove'>;
   /** Present where people sign in at a provider. */
   readonly signInAccounts?: SignInAccounts | undefined;
   readonly keys: KeyRing;
   readonly identity: Identity;
-  readonly targets: ConnectTargets;
+  readonly targets: AccountTargets;
   /** What people do on the pages counts as if they answered over /v1. */
   readonly callLimits: Pick<CallLimits, 'call' | 'answer'>;
   /** Origins of pages that get a postMessage when the question has been answered. */
@@ -43,12 +43,12 @@ export interface ConnectDeps {
   /** Forms that one address may send in ten minutes. */
   readonly postsMax: number;
   /** `requestId` is the one that pages show to people; absent for what happens by itself. */
-  readonly onEvent: (event: ConnectEvent, requestId?: string) => void;
+  readonly onEvent: (event: AccountEvent, requestId?: string) => void;
 }
 
 /** What any hosted page needs of the deployment. */
 export type PageDeps = Pick<
-  ConnectDeps,
+  AuthPagesDeps,
   | 'publicUrl'
   | 'store'
   | 'limits'
@@ -68,7 +68,7 @@ export interface PageParts extends PageDeps {
 }
 
 /** What the routes of the connect page share. */
-export interface Parts extends ConnectDeps, PageParts {
+export interface Parts extends AuthPagesDeps, PageParts {
   readonly sessions: Sessions;
   readonly flows: Flows;
 }
@@ -78,7 +78,7 @@ export function createPageParts<Deps extends PageDeps>(deps: Deps, kind?: Cookie
   return { ...deps, https, cookie: createBrowserCookie({ https }, kind), attempts: createAttempts(deps) };
 }
 
-export function createParts(deps: ConnectDeps): Parts {
+export function createParts(deps: AuthPagesDeps): Parts {
   return {
     ...createPageParts(deps),
     sessions: createSessions(deps.store, deps.signInAccounts?.signedOut),

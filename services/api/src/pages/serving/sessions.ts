@@ -1,6 +1,6 @@
 import type { Owner } from '@parley/shared/domain/ids';
 import { parsed } from '@parley/shared/domain/parsed';
-import type { ConnectStore } from '@parley/shared/ports/connect-store';
+import type { PageStore } from '@parley/shared/ports/page-store';
 import { z } from 'zod';
 import type { Person } from '../identity/identity.ts';
 import { type Browser, mintBrowserId } from './browser.ts';
@@ -19,7 +19,7 @@ export interface Sessions {
 
 /** Sessions of an hour at most. `onSignOut` is called when a person signs out, before the session ends. */
 export function createSessions(
-  store: ConnectStore,
+  store: PageStore,
   onSignOut: (owner: Owner) => Promise<void> = async () => undefined,
 ): Sessions {
   const nameOf = (id: string) => ({ family: 'session', id }) as const;

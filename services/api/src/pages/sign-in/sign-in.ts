@@ -54,9 +54,9 @@ export async function signedIn(parts: Parts, visit: Visit): Promise<PageReply> {
   if (found === undefined || found.flow.browser !== fingerprintOf(visit.browser))
     return failed(parts, visit, undefined, { detail: 'the sign-in belongs to another browser, or to none' });
   const own = ownPageOf(found.flow);
-  const keep = await flows.take(name);
-  if (keep === undefined) return failed(parts, visit, own, { detail: 'the sign-in was over' });
-  const result = await identity.finish(`${parts.publicUrl}${visit.head.url}`, keep);
+  const callbackState = await flows.take(name);
+  if (callbackState === undefined) return failed(parts, visit, own, { detail: 'the sign-in was over' });
+  const result = await identity.finish(`${parts.publicUrl}${visit.head.url}`, callbackState);
   if (result.type === 'signed-in') return arrive(parts, visit, own, result);
   // Failures count only here: another site can make a browser request this path, but not with a flow of this browser.
   const tooMany = await countFailure(parts, visit);
@@ -92,7 +92,7 @@ async function leave(
   const elicitationId = idOf(own) ?? '';
   const about = own.about === 'connect' || own.about === 'accounts' ? {} : { about: own.about };
   const flow: Flow = { browser, elicitationId, ...about, ...unknown };
-  await parts.flows.begin(signInName(start.state), flow, start.keep);
+  await parts.flows.begin(signInName(start.state), flow, start.callbackState);
   return page({ page: 'continue', url: start.url, origin: new URL(start.url).origin });
 }
 

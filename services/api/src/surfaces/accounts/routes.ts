@@ -4,12 +4,12 @@ import type { Vault } from '@parley/shared/vault/vault';
 import { z } from 'zod';
 import { readAccount } from '../../accounts/account-state.ts';
 import { type DisconnectDeps, disconnect } from '../../accounts/disconnect.ts';
-import type { ConnectTargets, CredentialTarget } from '../../accounts/targets.ts';
+import type { AccountTargets, CredentialTarget } from '../../accounts/targets.ts';
 import { userOf } from '../../http/reply.ts';
 import { bearer, json, type Route, route, type Surface } from '../../http/route.ts';
 
 interface AccountsDeps extends DisconnectDeps {
-  readonly targets: Pick<ConnectTargets, 'credentials'>;
+  readonly targets: Pick<AccountTargets, 'credentials'>;
   readonly vault: Pick<Vault, 'read' | 'remove' | 'save'>;
 }
 

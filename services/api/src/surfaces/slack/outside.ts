@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Owner } from '@parley/shared/domain/ids';
-import type { ConnectStore } from '@parley/shared/ports/connect-store';
+import type { PageStore } from '@parley/shared/ports/page-store';
 import type { SlackSettings } from './settings.ts';
 import type { Installations } from './store/installations.ts';
 import type { Links } from './store/links.ts';
@@ -12,7 +12,7 @@ const TOKEN_BYTES = 24;
 
 interface OutsideDeps {
   readonly settings: SlackSettings;
-  readonly store: Pick<ConnectStore, 'put' | 'read' | 'drop'>;
+  readonly store: Pick<PageStore, 'put' | 'read' | 'drop'>;
   readonly links: Links;
   readonly installations: Installations;
   readonly web: Pick<SlackWeb, 'identify' | 'clientOf'>;

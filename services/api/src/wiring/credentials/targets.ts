@@ -8,7 +8,7 @@ import { createOAuth2Connector } from '../../accounts/connectors/oauth2.ts';
 import { createSecretConnector, SECRET_CONNECTOR_ID } from '../../accounts/connectors/secret.ts';
 import type { GrantFor } from '../../accounts/managed/sign-ins.ts';
 import { clientMetadataPath } from '../../accounts/own-pages.ts';
-import type { ConnectTargets, CredentialTarget } from '../../accounts/targets.ts';
+import type { AccountTargets, CredentialTarget } from '../../accounts/targets.ts';
 import { isOfProject } from '../../agents/config/connectors.ts';
 import type {
   ApiKeyConnector,
@@ -32,7 +32,7 @@ interface ConnectorSettings {
 export function createConnectTargets(
   loaded: LoadedAgentsConfig,
   settings: ConnectorSettings,
-): ConnectTargets {
+): AccountTargets {
   const { mcpServers, a2aAgents } = loaded.config;
   const connectors = createConnectors(loaded, settings);
   const secret = { kind: 'secret', toolId: SECRET_TOOL_ID, connector: createSecretConnector() } as const;

@@ -2,7 +2,7 @@ import type { Surface } from '../../http/route.ts';
 import { answerLinkRoutes } from '../../pages/answer/link-routes.ts';
 import { createAnswerLinks } from '../../pages/answer/links.ts';
 import { answerPageRoutes } from '../../pages/answer/page-routes.ts';
-import type { ConnectDeps } from '../../pages/routes.ts';
+import type { AuthPagesDeps } from '../../pages/routes.ts';
 import type { PodParts } from '../pod-parts.ts';
 import { brandOf } from './brand.ts';
 import { createPageLog } from './log.ts';
@@ -11,17 +11,17 @@ import { createPageLog } from './log.ts';
  * Builds the answer links and the answer pages, on which owners sign in where there are connect pages. Without
  * PARLEY_PUBLIC_URL there are only the calls, which say what is missing.
  */
-export function wireAnswerPages(parts: PodParts, connect: ConnectDeps | undefined): readonly Surface[] {
+export function wireAnswerPages(parts: PodParts, connect: AuthPagesDeps | undefined): readonly Surface[] {
   const { env, backend, engine, limits, log, metrics } = parts;
   const onEvent = createPageLog({ log, metrics });
   const { PARLEY_PUBLIC_URL: publicUrl, PARLEY_APPROVAL_LINKS: linksApprovals } = env;
   if (publicUrl === undefined) return [answerLinkRoutes({ engine, linksApprovals, onEvent })];
-  const links = createAnswerLinks(backend.connect);
+  const links = createAnswerLinks(backend.pages);
   const pages = answerPageRoutes({
     publicUrl,
     engine,
     elicitations: engine.shown.elicitations,
-    store: backend.connect,
+    store: backend.pages,
     limits: backend.limits,
     approvals: backend.approvals,
     links,

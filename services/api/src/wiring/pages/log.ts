@@ -1,6 +1,6 @@
 import type { Log } from '@parley/shared/observe/log';
 import type { Metrics } from '@parley/shared/observe/metrics';
-import type { ConnectEvent } from '../../accounts/events.ts';
+import type { AccountEvent } from '../../accounts/events.ts';
 import { createLineLimit } from '../line-limit.ts';
 
 interface PageLogDeps {
@@ -17,7 +17,7 @@ interface PageLogDeps {
 export function createPageLog({ log, metrics, clock = () => performance.now() }: PageLogDeps) {
   const limit = createLineLimit(clock);
 
-  return (event: ConnectEvent, requestId?: string): void => {
+  return (event: AccountEvent, requestId?: string): void => {
     if (event.type === 'mismatch') metrics.identityMismatch.add(1);
     const isUnproven = event.type === 'failed' && event.elicitationId === undefined;
     const suppressed = isUnproven ? limit() : 0;

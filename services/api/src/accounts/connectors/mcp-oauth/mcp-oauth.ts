@@ -147,8 +147,8 @@ export function createMcpOAuthConnector(
       if (begun.type !== 'redirect') return begun;
       return {
         ...begun,
-        keep: {
-          ...begun.keep,
+        callbackState: {
+          ...begun.callbackState,
           grantor: JSON.stringify(grantor),
           scopes: scopes.join(' '),
           ...(isBound(found) && { proofKey: await createProofKey() }),
@@ -156,11 +156,14 @@ export function createMcpOAuthConnector(
       };
     },
 
-    async finish(input, keep) {
-      const grantor = parsed(OAuthGrantor, keep.grantor ?? '');
+    async finish(input, callbackState) {
+      const grantor = parsed(OAuthGrantor, callbackState.grantor ?? '');
       if (grantor === undefined || !isAccepted(grantor))
         return failure('bad_state', 'the flow belongs to another connector, or to another server');
-      const result = await connectorTo(grantor, scopesOfList(keep.scopes ?? '')).finish(input, keep);
+      const result = await connectorTo(grantor, scopesOfList(callbackState.scopes ?? '')).finish(
+        input,
+        callbackState,
+      );
       if (result.type === 'failed') {
         if (CLIENT_GONE.has(result.providerError ?? '')) registration.forget(grantor.clientId);
         return result;

@@ -7,7 +7,7 @@ import type { Owner } from '../domain/ids.ts';
  * backend says whose browser it was. `blocked`: an address with too many failures. `outside-link`: the account of another
  * service that a link stands for.
  */
-type ConnectFamily =
+type PageFamily =
   | 'session'
   | 'sign-in'
   | 'flow'
@@ -20,29 +20,29 @@ type ConnectFamily =
   | 'outside-link';
 
 /** The name of an entry. `id` may be a bearer secret, so the store keeps only a hash of it. */
-export interface ConnectName {
-  readonly family: ConnectFamily;
+export interface PageEntryName {
+  readonly family: PageFamily;
   readonly id: string;
 }
 
-interface ConnectEntry {
+interface PageEntry {
   readonly value: string;
   /** True once `take` returned it. */
   readonly taken: boolean;
 }
 
 /** Entries that expire, shared by all pods. Every call throws `unavailable` while the store is unavailable. */
-export interface ConnectStore {
+export interface PageStore {
   /**
    * Stores `value` for `ttlMs`. Replaces an earlier entry. An entry that is about a person names them as `owner`; it is
    * refused with `user_erased` after an erasure of that person.
    */
-  put(name: ConnectName, value: string, ttlMs: number, owner?: Owner): Promise<void>;
+  put(name: PageEntryName, value: string, ttlMs: number, owner?: Owner): Promise<void>;
   /** Undefined when there is none. An entry that was taken can still be read until it expires. */
-  read(name: ConnectName): Promise<ConnectEntry | undefined>;
+  read(name: PageEntryName): Promise<PageEntry | undefined>;
   /** Returns the value to the first taker, and to the same taker again. Undefined for every other one. */
-  take(name: ConnectName, taker: string): Promise<string | undefined>;
-  drop(name: ConnectName): Promise<void>;
+  take(name: PageEntryName, taker: string): Promise<string | undefined>;
+  drop(name: PageEntryName): Promise<void>;
   /** Removes all entries of a person. Returns how many there were. */
   dropOf(owner: Owner): Promise<number>;
 }

@@ -1,4 +1,4 @@
-import type { ConnectName, ConnectStore } from '../ports/connect-store.ts';
+import type { PageEntryName, PageStore } from '../ports/page-store.ts';
 import { createExpiringMap } from './expiring-map.ts';
 import type { MemoryFence } from './fence.ts';
 import { ownerKey } from './owner-key.ts';
@@ -11,9 +11,9 @@ interface TakeableValue {
 }
 
 /** The state of the hosted pages, in one process. */
-export function createMemoryConnectStore(fence: Pick<MemoryFence, 'check'>): ConnectStore {
+export function createMemoryPageStore(fence: Pick<MemoryFence, 'check'>): PageStore {
   const held = createExpiringMap<TakeableValue>();
-  const keyOf = ({ family, id }: ConnectName) => JSON.stringify([family, id]);
+  const keyOf = ({ family, id }: PageEntryName) => JSON.stringify([family, id]);
 
   return {
     async put(name, value, ttlMs, owner) {

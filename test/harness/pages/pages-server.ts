@@ -10,7 +10,7 @@ import type { LinkDeps } from '../../../services/api/src/pages/answer/by-link.ts
 import { answerLinkRoutes } from '../../../services/api/src/pages/answer/link-routes.ts';
 import { createAnswerLinks } from '../../../services/api/src/pages/answer/links.ts';
 import { answerPageRoutes } from '../../../services/api/src/pages/answer/page-routes.ts';
-import { type ConnectDeps, connectRoutes } from '../../../services/api/src/pages/routes.ts';
+import { type AuthPagesDeps, authRoutes } from '../../../services/api/src/pages/routes.ts';
 import { accountRoutes } from '../../../services/api/src/surfaces/accounts/routes.ts';
 
 export interface PagesOptions {
@@ -21,7 +21,7 @@ export interface PagesOptions {
 }
 
 /** What the pages need, and the calls for answer links. */
-export type PagesDeps = ConnectDeps &
+export type PagesDeps = AuthPagesDeps &
   Pick<LinkDeps, 'approvals' | 'linksApprovals'> & { readonly engine: Pick<Engine, 'read'> };
 
 /** The hosted pages alone, as a pod serves them. */
@@ -52,7 +52,7 @@ export function createPages(
   const surfaces = [
     answerLinkRoutes({ engine, pages: { publicUrl, links }, linksApprovals, onEvent }),
     answerPageRoutes({ ...deps, links, connect: deps }),
-    connectRoutes(deps),
+    authRoutes(deps),
     accountRoutes(deps),
   ];
   return createRouter({ surfaces, serve, corsOrigins: [] });

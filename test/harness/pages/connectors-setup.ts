@@ -91,8 +91,8 @@ export async function startOddReplies(reply: OddReply) {
 
 /** Begins a flow and returns from the provider with a code. */
 export async function finishWithCode(connector: Connector) {
-  const { keep, state } = await begin(connector);
-  return connector.finish({ type: 'callback', url: `/cb?code=c&state=${state}` }, keep);
+  const { callbackState, state } = await begin(connector);
+  return connector.finish({ type: 'callback', url: `/cb?code=c&state=${state}` }, callbackState);
 }
 
 /** Begins a flow that must lead to a provider. */
@@ -106,13 +106,18 @@ export async function begin(connector: Connector): Promise<Redirect> {
 export async function walk(connector: Connector, user = 'ada', consent: 'accept' | 'refuse' = 'accept') {
   const begun = await begin(connector);
   const callback = await walkSignIn({ url: begun.url, user, consent });
-  return { begun, keep: begun.keep, callback, input: { type: 'callback', url: callback } as const };
+  return {
+    begun,
+    callbackState: begun.callbackState,
+    callback,
+    input: { type: 'callback', url: callback } as const,
+  };
 }
 
 /** A whole flow that must end well. */
 export async function connect(connector: Connector, user = 'ada'): Promise<Connected> {
-  const { input, keep } = await walk(connector, user);
-  return expectConnected(await connector.finish(input, keep));
+  const { input, callbackState } = await walk(connector, user);
+  return expectConnected(await connector.finish(input, callbackState));
 }
 
 export function expectConnected(result: Awaited<ReturnType<Connector['finish']>>): Connected {

@@ -6,9 +6,9 @@ const HOUR_MS = 3_600_000;
 const newName = () => ({ family: 'flow', id: `flow ${randomUUID()}` }) as const;
 
 /** What hosted pages keep: read on every pod, given to one taker, and gone with its time. */
-export function connectStoreContract(contract: Contract): void {
+export function pageStoreContract(contract: Contract): void {
   describe('what hosted pages keep', () => {
-    const open = () => [contract.pods.backend.connect, contract.pods.second.connect] as const;
+    const open = () => [contract.pods.backend.pages, contract.pods.second.pages] as const;
 
     it('can be read by every pod, under its own family only', async () => {
       const [here, there] = open();

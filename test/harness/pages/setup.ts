@@ -12,9 +12,9 @@ import { createVault, type Vault } from '@parley/shared/vault/vault';
 import { onTestFinished } from 'vitest';
 import type { Connector } from '../../../services/api/src/accounts/connector.ts';
 import { createOAuth2Connector } from '../../../services/api/src/accounts/connectors/oauth2.ts';
-import type { ConnectEvent } from '../../../services/api/src/accounts/events.ts';
+import type { AccountEvent } from '../../../services/api/src/accounts/events.ts';
 import { sweepFlows } from '../../../services/api/src/accounts/flows/sweep.ts';
-import type { ConnectTargets, CredentialTarget } from '../../../services/api/src/accounts/targets.ts';
+import type { AccountTargets, CredentialTarget } from '../../../services/api/src/accounts/targets.ts';
 import type { Identity } from '../../../services/api/src/pages/identity/identity.ts';
 import { createOidcIdentity } from '../../../services/api/src/pages/identity/oidc.ts';
 import { createTypedIdentity } from '../../../services/api/src/pages/identity/typed.ts';
@@ -79,7 +79,7 @@ export async function startWorld(options: WorldOptions) {
     kind === 'oidc' ? startCompany(publicUrl) : undefined,
     startTracker(publicUrl),
   ]);
-  const events: ConnectEvent[] = [];
+  const events: AccountEvent[] = [];
   const lines: string[] = [];
   const log = createLog(
     { service: 'test', level: 'trace', pod: 'test' },
@@ -103,7 +103,7 @@ export async function startWorld(options: WorldOptions) {
     proxyHops: 0,
     failuresMax: 30,
     postsMax: 120,
-    onEvent(event: ConnectEvent, requestId?: string) {
+    onEvent(event: AccountEvent, requestId?: string) {
       events.push(event);
       onNext();
       onNext = () => undefined;
@@ -212,7 +212,7 @@ function targetsOf(
   { issuer }: AuthorizationServer,
   { wrap = (connector) => connector, services = () => ({}) }: WorldOptions,
   onRevoked: () => void,
-): ConnectTargets {
+): AccountTargets {
   const issues = createOAuth2Connector({
     id: 'tracker',
     server: { issuer },
@@ -288,7 +288,7 @@ async function openPod(
   await healthy();
   const engine = engineOn(backend, { settings: { connectBaseUrl: `${shared.publicUrl}/auth/connect/` } });
   const vault = createVault({ store: createRedisVaultStore(redis), keys: shared.keys });
-  const { elicitations, approvals, connect: store, limits } = backend;
+  const { elicitations, approvals, pages: store, limits } = backend;
   const callLimits = callLimitsOn(limits, { userStreams: 5, serviceCalls: 1000 });
   return {
     backend,

@@ -27,7 +27,7 @@ export async function openHostedPages(): Promise<HostedPages> {
   const publicUrl = `http://127.0.0.1:${await listenOnFreePort(server)}`;
   return {
     publicUrl,
-    serve({ engine, backend: { elicitations, approvals, connect: store, limits } }, deps) {
+    serve({ engine, backend: { elicitations, approvals, pages: store, limits } }, deps) {
       const callLimits = callLimitsOn(limits, { userStreams: 5, serviceCalls: ROOM });
       const rules = {
         linksApprovals: true,
