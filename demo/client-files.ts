@@ -15,12 +15,7 @@ const WIDGET_FILES = [
 ].map((name) => `${name}.js`);
 const WIDGET_OUTPUT = new URL('widget/dist/', CLIENTS);
 const WIDGET_BUILD = new URL('widget/build.mjs', CLIENTS);
-const WIDGET_SOURCES = [
-  WIDGET_BUILD,
-  new URL('widget/src/', CLIENTS),
-  new URL('core/src/', CLIENTS),
-  new URL('../shared/src/domain/', CLIENTS),
-];
+const WIDGET_SOURCES = [WIDGET_BUILD, new URL('widget/src/', CLIENTS), new URL('core/src/', CLIENTS)];
 
 /** The part of the exports of the widget's build.mjs that is used here. */
 interface WidgetBuild {

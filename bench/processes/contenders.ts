@@ -1,5 +1,5 @@
-import { checkFormAnswer } from '@parley/shared/domain/forms/answer';
-import type { FormSchema } from '@parley/shared/domain/forms/schema';
+import { checkFormAnswer } from '@parley/core/domain/forms/answer';
+import type { FormSchema } from '@parley/core/domain/forms/schema';
 import { Redis } from 'ioredis';
 import { microseconds } from '../measurement.ts';
 import { openBenchEngine, QUESTION, SERVICE, TENANT, userOf } from '../pod/engine.ts';

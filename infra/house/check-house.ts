@@ -4,7 +4,9 @@ import { importsOf, type SourceFile, targetOf } from './imports.ts';
 import {
   BACKEND_PICKERS,
   BROWSER_ROOMS,
+  CORE_DOMAIN,
   DOMAIN_PACKAGES,
+  DOMAIN_ROOMS,
   ENV_READERS,
   FOLDER_FILES_MAX,
   FUNCTION_LINES_MAX,
@@ -27,6 +29,7 @@ export function checkHouse(files: readonly SourceFile[]): string[] {
     ...faultsOfTypeNames(files),
     ...faultsOfCycles(files),
     ...faultsOfSiblings(files),
+    ...faultsOfCore(files),
   ];
 }
 
@@ -58,6 +61,7 @@ export function readSources(root: string): SourceFile[] {
     'shared/src',
     'services/api/src',
     'services/worker/src',
+    'services/server/src',
     'clients/core/src',
     'clients/sdk/src',
     'clients/widget/src',
@@ -109,7 +113,7 @@ function faultsOfPackage(path: string, room: Room, specifier: string): string[] 
   const rooms = PACKAGE_ROOMS[name];
   if (rooms !== undefined && !rooms.includes(room))
     return [`${path}: imports ${name}; only ${rooms.join(', ')} may`];
-  if (room === 'shared/src/domain' && !DOMAIN_PACKAGES.includes(name))
+  if (DOMAIN_ROOMS.includes(room) && !DOMAIN_PACKAGES.includes(name))
     return [`${path}: the domain may not import ${name}`];
   return [];
 }
@@ -184,7 +188,7 @@ const FUNCTION_HEAD =
 function faultsOfTypeNames(files: readonly SourceFile[]): string[] {
   const declared = new Map<string, Set<string>>();
   for (const { path, text } of files) {
-    const side = path.startsWith('clients/') ? 'clients' : 'services';
+    const side = path.startsWith('clients/') && !path.startsWith(`${CORE_DOMAIN}/`) ? 'clients' : 'services';
     for (const [, name = ''] of text.matchAll(
       /^(?:export )?(?:interface|type|class) ([A-Z]\w*)\s*(?:=|<|\{|extends|implements)/gm,
     )) {
@@ -232,6 +236,26 @@ function faultsOfCycles(files: readonly SourceFile[]): string[] {
   };
   for (const path of edges.keys()) visit(path, []);
   return faults;
+}
+
+/** Files of the package of the clients that none of them imports: they would be published and loaded for nothing. */
+function faultsOfCore(files: readonly SourceFile[]): string[] {
+  const inCore = new Map(
+    files.filter(({ path }) => roomOf(path) === CORE_DOMAIN).map((file) => [file.path, file]),
+  );
+  const reached = new Set<string>();
+  const follow = (file: SourceFile): void => {
+    for (const specifier of importsOf(file)) {
+      const target = inCore.get(targetOf(file.path, specifier) ?? '');
+      if (target === undefined || reached.has(target.path)) continue;
+      reached.add(target.path);
+      follow(target);
+    }
+  };
+  for (const file of files) if (file.path.startsWith('clients/') && !inCore.has(file.path)) follow(file);
+  return [...inCore.keys()]
+    .filter((path) => !reached.has(path))
+    .map((path) => `${path}: no client imports it; it belongs into shared/src/domain`);
 }
 
 /** The suite that a file of tests belongs to; none for the runner, which sees all. */

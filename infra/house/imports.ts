@@ -17,9 +17,8 @@ export function importsOf({ text }: SourceFile): string[] {
 /** The file an import leads to, within the repository; nothing for a package. */
 export function targetOf(path: string, specifier: string): string | undefined {
   if (specifier.startsWith('.')) return posix.normalize(posix.join(dirname(path), specifier));
-  if (specifier === '@parley/core') return 'clients/core/src/index.ts';
-  const sdk = /^@parley\/sdk(?:\/(.+))?$/.exec(specifier);
-  if (sdk !== null) return `clients/sdk/src/${sdk[1] ?? 'index'}.ts`;
+  const client = /^@parley\/(core|sdk)(?:\/(.+))?$/.exec(specifier);
+  if (client !== null) return `clients/${client[1]}/src/${client[2] ?? 'index'}.ts`;
   const shared = /^@parley\/shared\/(.+)$/.exec(specifier)?.[1];
   return shared === undefined ? undefined : `shared/src/${shared}.ts`;
 }

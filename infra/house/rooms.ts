@@ -1,7 +1,9 @@
-import { ROOMS, type Room, roomsSeenBy, SURFACES } from './rules.ts';
+import { CORE_DOMAIN, ROOMS, type Room, roomsSeenBy, SURFACES } from './rules.ts';
 
 /** What each room is for, in the order in which docs/architecture.md lists them. */
 const PURPOSES: Readonly<Record<(typeof ROOMS)[number], string>> = {
+  'clients/core/src/domain':
+    '`core`: the domain as far as clients need it (the wire, statuses, errors, forms), and no more than a client imports',
   'shared/src/domain':
     'the rules of elicitations, approvals, forms, runs and webhooks; pure, runs in a browser',
   'shared/src/async':
@@ -30,6 +32,7 @@ const PURPOSES: Readonly<Record<(typeof ROOMS)[number], string>> = {
   'services/api/src/turns': 'what every surface needs of agents: start, follow, answer, stop',
   'services/api/src': 'a pod, built from its parts (`wiring`); the only place that picks a back end',
   'services/worker/src': 'BullMQ processors: a total map from job name to one call',
+  'services/server/src': 'what the published package of the services exports beside the programs',
   'clients/core/src': 'what all clients share: SSE reader, retry, errors, calls',
   'clients/sdk/src': 'the SDK',
   'clients/widget/src': 'the cards and the inbox, as web components',
@@ -47,6 +50,8 @@ export function roomTable(): string {
 }
 
 function rowOf(room: Room, purpose: string): string {
-  const seen = roomsSeenBy(room).map((other) => other.replace(/^shared\/src\/|^services\/api\/src\//, ''));
+  const seen = roomsSeenBy(room).map((other) =>
+    other === CORE_DOMAIN ? 'core' : other.replace(/^shared\/src\/|^services\/api\/src\//, ''),
+  );
   return `| ${room} | ${purpose} | ${seen.length === 0 ? 'nothing' : seen.join(', ')} |`;
 }

@@ -2,6 +2,7 @@
 
 /** Folders as rooms, most specific first. A file belongs to the first whose path begins its own. */
 export const ROOMS = [
+  'clients/core/src/domain',
   'shared/src/domain',
   'shared/src/async',
   'shared/src/ports',
@@ -23,6 +24,7 @@ export const ROOMS = [
   'services/api/src/turns',
   'services/api/src',
   'services/worker/src',
+  'services/server/src',
   'clients/core/src',
   'clients/sdk/src',
   'clients/widget/src',
@@ -34,7 +36,11 @@ export const SURFACES = 'services/api/src/surfaces';
 export type Surface = `${typeof SURFACES}/${string}`;
 export type Room = (typeof ROOMS)[number] | Surface;
 
+/** What clients and services share of the domain: the package of the clients, so it holds what clients import and no more. */
+export const CORE_DOMAIN = 'clients/core/src/domain';
+
 const CONTRACTS = [
+  CORE_DOMAIN,
   'shared/src/domain',
   'shared/src/async',
   'shared/src/ports',
@@ -45,6 +51,7 @@ const RUNTIME = ['shared/src/config', 'shared/src/observe', 'shared/src/net', 's
 
 /** What a surface may see; never another surface, nor the agents behind the turns. */
 const SURFACE: readonly Room[] = [
+  CORE_DOMAIN,
   'shared/src/domain',
   'shared/src/async',
   'shared/src/records',
@@ -80,9 +87,10 @@ function isSurface(room: Room): room is Surface {
 
 /** What each room but the surfaces may import in addition to itself. */
 const MAY_IMPORT: Readonly<Record<(typeof ROOMS)[number], readonly Room[]>> = {
-  'shared/src/domain': [],
-  'shared/src/async': ['shared/src/domain'],
-  'shared/src/ports': ['shared/src/domain'],
+  'clients/core/src/domain': [],
+  'shared/src/domain': [CORE_DOMAIN],
+  'shared/src/async': [CORE_DOMAIN, 'shared/src/domain'],
+  'shared/src/ports': [CORE_DOMAIN, 'shared/src/domain'],
   'shared/src/records': CONTRACTS,
   'shared/src/elicitations': [...CONTRACTS, 'shared/src/records'],
   'shared/src/runs': [...CONTRACTS, 'shared/src/records', 'shared/src/elicitations'],
@@ -145,21 +153,16 @@ const MAY_IMPORT: Readonly<Record<(typeof ROOMS)[number], readonly Room[]>> = {
     'shared/src/vault',
     'shared/src/redis',
   ],
-  'clients/core/src': ['shared/src/domain'],
-  'clients/sdk/src': ['shared/src/domain', 'clients/core/src'],
-  'clients/widget/src': ['shared/src/domain', 'clients/core/src'],
-  'clients/cli/src': [
-    'shared/src/config',
-    'shared/src/domain',
-    'shared/src/ports',
-    'shared/src/redis',
-    'clients/core/src',
-    'clients/sdk/src',
-  ],
+  'services/server/src': ['shared/src/config', 'shared/src/ports', 'shared/src/redis'],
+  'clients/core/src': [CORE_DOMAIN],
+  'clients/sdk/src': [CORE_DOMAIN, 'clients/core/src'],
+  'clients/widget/src': [CORE_DOMAIN, 'clients/core/src'],
+  'clients/cli/src': [CORE_DOMAIN, 'clients/core/src', 'clients/sdk/src'],
 };
 
 /** Rooms whose code runs in browsers. */
 export const BROWSER_ROOMS: readonly Room[] = [
+  CORE_DOMAIN,
   'shared/src/domain',
   'clients/core/src',
   'clients/sdk/src',
@@ -172,7 +175,7 @@ export const BACKEND_PICKERS = [
   'services/worker/src/wiring.ts',
   'services/worker/src/rekey.ts',
   // It looks whether a Redis can be used, and uses none.
-  'clients/cli/src/dev/find-redis.ts',
+  'services/server/src/diagnosis.ts',
 ];
 
 /** Packages that only some rooms may import. The domain may have only DOMAIN_PACKAGES, which run in browsers. */
@@ -193,10 +196,13 @@ export const PACKAGE_ROOMS: Readonly<Record<string, readonly Room[]>> = {
   lit: ['clients/widget/src'],
   '@lit/react': ['clients/widget/src'],
   react: ['clients/widget/src'],
+  // The command starts the services, and looks at a Redis as they do.
+  '@parley/server': ['clients/cli/src'],
   commander: ['clients/cli/src'],
   'fast-string-width': ['clients/cli/src'],
   '@napi-rs/keyring': ['clients/cli/src'],
 };
+export const DOMAIN_ROOMS: readonly Room[] = [CORE_DOMAIN, 'shared/src/domain'];
 export const DOMAIN_PACKAGES = ['zod', 're2js'];
 
 export const ENV_READERS = ['shared/src/config/env.ts', 'clients/cli/src/env.ts'];

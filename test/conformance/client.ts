@@ -2,7 +2,7 @@
  * The client under test of the conformance kit: lists a server's tools with Parley's own MCP client and calls each once, the
  * way a turn does. The person answers every form with its prefilled values, and connects accounts on the hosted pages.
  */
-import { isRecord } from '@parley/shared/domain/plain-record';
+import { isRecord } from '@parley/core/domain/plain-record';
 import { z } from 'zod';
 import { createMcpTools } from '../../services/api/src/agents/mcp/calls/mcp-tools.ts';
 import { withProjectAccess } from '../../services/api/src/agents/mcp/project-access.ts';

@@ -1,4 +1,4 @@
-import { bucketOfElicitationId } from '@parley/shared/domain/ids';
+import { bucketOfElicitationId } from '@parley/core/domain/ids';
 import { deadlinesKey } from '@parley/shared/redis/client/keys';
 import type { Redis } from 'ioredis';
 import { afterAll } from 'vitest';

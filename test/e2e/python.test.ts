@@ -1,6 +1,6 @@
-import { Approval } from '@parley/shared/domain/approvals/approval';
-import { AskInput } from '@parley/shared/domain/elicitations/ask-input';
-import { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
+import { Approval } from '@parley/core/domain/approvals/approval';
+import { AskInput } from '@parley/core/domain/elicitations/ask-input';
+import { Elicitation } from '@parley/core/domain/elicitations/elicitation';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { z } from 'zod';
 import { createRoundRobin, type RoundRobin } from '../harness/http/round-robin.ts';

@@ -1,4 +1,4 @@
-import { BUCKET_COUNT, bucketOf } from '@parley/shared/domain/ids';
+import { BUCKET_COUNT, bucketOf } from '@parley/core/domain/ids';
 import { createRedisBackend } from '@parley/shared/redis/backend';
 import { canaryKey, tagOf } from '@parley/shared/redis/client/keys';
 import { slotOf } from '@parley/shared/redis/client/slot';

@@ -1,4 +1,4 @@
-import { bucketOf } from '@parley/shared/domain/ids';
+import { bucketOf } from '@parley/core/domain/ids';
 import { armedKey } from '@parley/shared/redis/client/keys';
 import { timerPrefix } from '@parley/shared/redis/jobs/timers';
 import { afterAll, beforeAll, expect, it } from 'vitest';

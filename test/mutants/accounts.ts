@@ -23,7 +23,7 @@ export const ACCOUNTS: readonly Mutant[] = [
   },
   {
     defect: 'A person of another tenant with the same user id counts as the owner of a question.',
-    file: 'shared/src/domain/ids.ts',
+    file: 'clients/core/src/domain/ids.ts',
     find: 'one.tenant === other.tenant && one.userId === other.userId',
     replace: 'one.userId === other.userId',
     killedBy: `${TESTS}/answer-page.test.ts`,

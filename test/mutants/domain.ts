@@ -20,7 +20,7 @@ export const DOMAIN: readonly Mutant[] = [
   },
   {
     defect: 'A form takes keys that it does not have.',
-    file: 'shared/src/domain/forms/answer.ts',
+    file: 'clients/core/src/domain/forms/answer.ts',
     find: 'if (Object.hasOwn(schema.properties, name) || content[name] === undefined) continue;',
     replace: 'if (name !== schema.title) continue;',
     killedBy: 'test/unit/domain/form-answer.test.ts',
@@ -34,14 +34,14 @@ export const DOMAIN: readonly Mutant[] = [
   },
   {
     defect: 'A person is notified in their quiet hours after midnight.',
-    file: 'shared/src/domain/notify.ts',
+    file: 'clients/core/src/domain/notify.ts',
     find: 'const length = (to - from + DAY_MINUTES) % DAY_MINUTES;',
     replace: 'const length = Math.max(0, to - from);',
     killedBy: 'test/unit/domain/notify.test.ts',
   },
   {
     defect: 'A url without encryption is shown to a person in production.',
-    file: 'shared/src/domain/url.ts',
+    file: 'clients/core/src/domain/url.ts',
     find: "if (url.protocol !== 'https:' && !(loopback && rules.allowLoopbackHttp))",
     replace: "if (url.protocol !== 'https:' && !loopback)",
     killedBy: 'test/unit/domain/url.test.ts',

@@ -1,8 +1,8 @@
 import { isParleyClientError } from '@parley/core';
+import { isTerminal } from '@parley/core/domain/elicitations/status';
+import { checkFormSchema, type FormSchema } from '@parley/core/domain/forms/schema';
 import type { Answer, Elicitation, ParleyClient } from '@parley/sdk';
 import type { AnswerFault } from '@parley/sdk/elicit';
-import { isTerminal } from '@parley/shared/domain/elicitations/status';
-import { checkFormSchema, type FormSchema } from '@parley/shared/domain/forms/schema';
 import { CliError, EXIT } from './exit-code.ts';
 import { type Countdown, createCountdown } from './terminal/countdown.ts';
 import type { TerminalContent } from './terminal/fields.ts';

@@ -1,6 +1,6 @@
+import { titleOfServer } from '@parley/core/domain/approvals/tool-title';
+import { readableLine } from '@parley/core/domain/readable';
 import type { Approval } from '@parley/sdk';
-import { titleOfServer } from '@parley/shared/domain/approvals/tool-title';
-import { readableLine } from '@parley/shared/domain/readable';
 
 /**
  * What an approval is about, on one line, as cards and channels say it. The agent, the tool and the server come first: the

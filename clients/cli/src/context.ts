@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import { styleText } from 'node:util';
-import { readable } from '@parley/shared/domain/readable';
+import { readable } from '@parley/core/domain/readable';
 import type { Command } from 'commander';
 import type { CliEnv } from './env.ts';
 import { usageError } from './exit-code.ts';

@@ -1,5 +1,5 @@
 import { isParleyClientError } from '@parley/core';
-import type { TerminalStatus } from '@parley/shared/domain/elicitations/status';
+import type { TerminalStatus } from '@parley/core/domain/elicitations/status';
 
 /** The exit codes of every command. Scripts rely on them; docs/cli.md lists them. */
 export const EXIT = {

@@ -1,5 +1,5 @@
-import type { Approval } from '@parley/shared/domain/approvals/approval';
-import type { ApprovalStatus } from '@parley/shared/domain/approvals/status';
+import type { Approval } from './domain/approvals/approval.ts';
+import type { ApprovalStatus } from './domain/approvals/status.ts';
 import type { CallTimeLimits } from './elicitations.ts';
 import {
   type ApprovalPage,

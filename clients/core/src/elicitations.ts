@@ -1,5 +1,5 @@
-import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
-import type { Status } from '@parley/shared/domain/elicitations/status';
+import type { Elicitation } from './domain/elicitations/elicitation.ts';
+import type { Status } from './domain/elicitations/status.ts';
 import { createInboxReader, type InboxItem, type StreamItem, streamItemOf } from './events.ts';
 import { type FollowEventsOptions, followEvents } from './follow.ts';
 import { createRandomId } from './random-id.ts';

@@ -1,6 +1,6 @@
-import type { Approval } from '@parley/shared/domain/approvals/approval';
-import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
-import type { ErrorCode } from '@parley/shared/domain/errors';
+import type { Approval } from './domain/approvals/approval.ts';
+import type { Elicitation } from './domain/elicitations/elicitation.ts';
+import type { ErrorCode } from './domain/errors.ts';
 
 /** The problem document of a refused request (RFC 9457), as the server sent it. */
 export interface Problem {

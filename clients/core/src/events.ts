@@ -1,7 +1,7 @@
-import type { Approval } from '@parley/shared/domain/approvals/approval';
-import type { ApprovalEventName } from '@parley/shared/domain/approvals/events';
-import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
-import type { ElicitationEventName } from '@parley/shared/domain/events';
+import type { Approval } from './domain/approvals/approval.ts';
+import type { ApprovalEventName } from './domain/approvals/events.ts';
+import type { Elicitation } from './domain/elicitations/elicitation.ts';
+import type { ElicitationEventName } from './domain/events.ts';
 import { isApproval, isElicitation } from './replies.ts';
 import type { SseEvent } from './sse-parser.ts';
 

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '@parley/shared/domain/errors';
+import type { ErrorCode } from './domain/errors.ts';
 import { ParleyClientError, type Problem } from './errors.ts';
 
 /** The codes of this client. Each status stands for its code when a proxy replied instead of Parley. */

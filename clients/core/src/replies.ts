@@ -1,5 +1,5 @@
-import type { Approval } from '@parley/shared/domain/approvals/approval';
-import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
+import type { Approval } from './domain/approvals/approval.ts';
+import type { Elicitation } from './domain/elicitations/elicitation.ts';
 import { ParleyClientError } from './errors.ts';
 
 /** One page of a list of elicitations, newest first. `nextCursor` leads to the next page. */

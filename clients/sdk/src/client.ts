@@ -22,9 +22,9 @@ import {
   sendDecision,
   type TokenSource,
 } from '@parley/core';
-import type { Approval } from '@parley/shared/domain/approvals/approval';
-import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
-import type { FormContent } from '@parley/shared/domain/forms/answer';
+import type { Approval } from '@parley/core/domain/approvals/approval';
+import type { Elicitation } from '@parley/core/domain/elicitations/elicitation';
+import type { FormContent } from '@parley/core/domain/forms/answer';
 import { createList, type ElicitationList, type ListFilter } from './list.ts';
 import { type Outcome, waitForOutcome } from './outcome.ts';
 import type { AnswerTo, Exact, Question } from './question.ts';

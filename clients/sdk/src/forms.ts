@@ -1,2 +1,2 @@
-export type { ControlKind, FormChoice, FormControl } from '@parley/shared/domain/forms/controls';
-export { controlsOf } from '@parley/shared/domain/forms/controls';
+export type { ControlKind, FormChoice, FormControl } from '@parley/core/domain/forms/controls';
+export { controlsOf } from '@parley/core/domain/forms/controls';

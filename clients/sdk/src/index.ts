@@ -15,17 +15,17 @@ export {
   type StreamItem,
   type TokenSource,
 } from '@parley/core';
-export type { Approval } from '@parley/shared/domain/approvals/approval';
-export type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
+export type { Approval } from '@parley/core/domain/approvals/approval';
+export type { Elicitation } from '@parley/core/domain/elicitations/elicitation';
 export type {
   Action,
   Completion,
   Mode,
   Status,
   TerminalStatus,
-} from '@parley/shared/domain/elicitations/status';
-export type { ErrorCode } from '@parley/shared/domain/errors';
-export type { FormContent } from '@parley/shared/domain/forms/answer';
+} from '@parley/core/domain/elicitations/status';
+export type { ErrorCode } from '@parley/core/domain/errors';
+export type { FormContent } from '@parley/core/domain/forms/answer';
 export {
   type AnswerLinkOptions,
   type AskedElicitation,

@@ -1,6 +1,6 @@
 import { type ElicitationPage, listElicitations, type Transport } from '@parley/core';
-import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
-import type { Status } from '@parley/shared/domain/elicitations/status';
+import type { Elicitation } from '@parley/core/domain/elicitations/elicitation';
+import type { Status } from '@parley/core/domain/elicitations/status';
 
 export interface ListFilter {
   /** Only elicitations with one of these statuses. */

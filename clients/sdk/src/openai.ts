@@ -1,5 +1,5 @@
 import { type ApprovalChange, type ElicitationChange, eventItemOf, type OtherEvent } from '@parley/core';
-import { jsonIn } from '@parley/shared/domain/parsed';
+import { jsonIn } from '@parley/core/domain/parsed';
 
 /** What one chunk of a chat completion stream, or one event of a response, says: text, a change of a question or of an approval, or another event. */
 export type OpenAiPart =

@@ -7,9 +7,9 @@ import {
   sleep,
   type Transport,
 } from '@parley/core';
-import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
-import { isTerminal } from '@parley/shared/domain/elicitations/status';
-import type { FormContent } from '@parley/shared/domain/forms/answer';
+import type { Elicitation } from '@parley/core/domain/elicitations/elicitation';
+import { isTerminal } from '@parley/core/domain/elicitations/status';
+import type { FormContent } from '@parley/core/domain/forms/answer';
 
 /** How a question ended. Only `accepted` is consent; the other four never are. */
 export type Outcome<Content = FormContent | undefined> =

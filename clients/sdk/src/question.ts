@@ -1,5 +1,5 @@
-import type { AskInput } from '@parley/shared/domain/elicitations/ask-input';
-import type { Completion } from '@parley/shared/domain/elicitations/status';
+import type { AskInput } from '@parley/core/domain/elicitations/ask-input';
+import type { Completion } from '@parley/core/domain/elicitations/status';
 import type { StandardForm } from './standard-form.ts';
 import type { ContentOf, FormSchemaInput } from './typed-form.ts';
 

@@ -1,5 +1,5 @@
 import { ParleyClientError } from '@parley/core';
-import { isRecord } from '@parley/shared/domain/plain-record';
+import { isRecord } from '@parley/core/domain/plain-record';
 import type { FormSchemaInput } from './typed-form.ts';
 
 interface StandardIssue {

@@ -1,5 +1,5 @@
-import type { FormContent } from '@parley/shared/domain/forms/answer';
-import type { FormSchema } from '@parley/shared/domain/forms/schema';
+import type { FormContent } from '@parley/core/domain/forms/answer';
+import type { FormSchema } from '@parley/core/domain/forms/schema';
 
 type ReadonlyDeep<T> = T extends readonly (infer Item)[]
   ? readonly ReadonlyDeep<Item>[]

@@ -1,4 +1,4 @@
-import { type UrlWarning, warningsOfUrl } from '@parley/shared/domain/url';
+import { type UrlWarning, warningsOfUrl } from '@parley/core/domain/url';
 
 /** Why a URL is never opened. */
 export type AddressRefusal = 'not_a_url' | 'not_web' | 'too_long';
@@ -16,7 +16,7 @@ interface PageAddress {
 
 export type InspectedUrl = PageAddress | { readonly kind: 'refused'; readonly why: AddressRefusal };
 
-export type { UrlWarning } from '@parley/shared/domain/url';
+export type { UrlWarning } from '@parley/core/domain/url';
 
 const LENGTH_MAX = 2048;
 

@@ -1,6 +1,6 @@
-import type { Approval as Wire } from '@parley/shared/domain/approvals/approval';
-import { APPROVAL_STATUSES, isApprovalEnded } from '@parley/shared/domain/approvals/status';
-import { isRecord } from '@parley/shared/domain/plain-record';
+import type { Approval as Wire } from '@parley/core/domain/approvals/approval';
+import { APPROVAL_STATUSES, isApprovalEnded } from '@parley/core/domain/approvals/status';
+import { isRecord } from '@parley/core/domain/plain-record';
 
 type NeededOfApproval = 'approvalId' | 'tool' | 'arguments' | 'status';
 

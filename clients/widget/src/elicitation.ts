@@ -1,6 +1,6 @@
-import type { Elicitation as Wire } from '@parley/shared/domain/elicitations/elicitation';
-import { MODES, STATUSES, type Status } from '@parley/shared/domain/elicitations/status';
-import { isRecord } from '@parley/shared/domain/plain-record';
+import type { Elicitation as Wire } from '@parley/core/domain/elicitations/elicitation';
+import { MODES, STATUSES, type Status } from '@parley/core/domain/elicitations/status';
+import { isRecord } from '@parley/core/domain/plain-record';
 
 type Needed = 'elicitationId' | 'mode' | 'message' | 'status';
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isParleyError } from '@parley/core/domain/errors';
 import { EnvError, readEnv } from '@parley/shared/config/env';
 import { redisLocation, vaultLocation } from '@parley/shared/config/redis-env';
-import { isParleyError } from '@parley/shared/domain/errors';
 import type { RedisLocation } from '@parley/shared/ports/redis-location';
 import { type Commands, connectCommands } from '@parley/shared/redis/client/connect';
 import { createRedisSealedState } from '@parley/shared/redis/sealed/state-store';

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { BUCKET_COUNT } from '@parley/core/domain/ids';
 import { backendSettings, type Env, engineSettings } from '@parley/shared/config/env';
 import type { Dispatch } from '@parley/shared/delivery/dispatch';
 import { startDispatching } from '@parley/shared/delivery/dispatch-loop';
-import { BUCKET_COUNT } from '@parley/shared/domain/ids';
 import { createEngine, type Engine } from '@parley/shared/elicitations/engine';
 import { createLog, type Log } from '@parley/shared/observe/log';
 import { createMetrics, type Metrics, metricsOptions } from '@parley/shared/observe/metrics';

@@ -1,4 +1,4 @@
-import { isParleyError } from '../domain/errors.ts';
+import { isParleyError } from '@parley/core/domain/errors';
 
 const FIRST_PAUSE_MS = 250;
 // A sleeper is also woken by the resync that follows an outage, so it may read seldom. Nothing wakes a call that retries.

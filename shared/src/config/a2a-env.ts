@@ -1,5 +1,5 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
-import { faultOfUrl } from '../domain/url.ts';
+import { faultOfUrl } from '@parley/core/domain/url';
 import type { Env } from './variables.ts';
 
 /** What is wrong with the settings of the A2A surface. */

@@ -1,5 +1,5 @@
-import { TENANT_ID } from '../domain/ids.ts';
-import { faultOfUrl } from '../domain/url.ts';
+import { TENANT_ID } from '@parley/core/domain/ids';
+import { faultOfUrl } from '@parley/core/domain/url';
 import type { Env } from './variables.ts';
 
 const NEEDED = {

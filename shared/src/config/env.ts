@@ -1,4 +1,4 @@
-import { faultOfUrl } from '../domain/url.ts';
+import { faultOfUrl } from '@parley/core/domain/url';
 import type { BackendSettings } from '../ports/backend.ts';
 import type { EngineSettings } from '../records/deps.ts';
 import { parseVaultKeys } from '../vault/key-ring.ts';

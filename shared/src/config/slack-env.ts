@@ -1,4 +1,4 @@
-import { faultOfUrl } from '../domain/url.ts';
+import { faultOfUrl } from '@parley/core/domain/url';
 import type { Env } from './variables.ts';
 
 const NEEDED = [

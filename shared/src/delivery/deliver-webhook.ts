@@ -1,6 +1,6 @@
+import { isTerminal } from '@parley/core/domain/elicitations/status';
+import { bucketOf, bucketOfElicitationId } from '@parley/core/domain/ids';
 import type { Row } from '../domain/elicitations/row.ts';
-import { isTerminal } from '../domain/elicitations/status.ts';
-import { bucketOf, bucketOfElicitationId } from '../domain/ids.ts';
 import { pauseAfter, WEBHOOK_KEEP_MS } from '../domain/webhooks/schedule.ts';
 import { type WebhookFault, webhookEventOf, webhookIdOf } from '../domain/webhooks/webhook.ts';
 import type { DeadLetters } from '../ports/delivery/dead-letters.ts';

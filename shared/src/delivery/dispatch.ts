@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isParleyError } from '../domain/errors.ts';
-import { BUCKET_COUNT, bucketOf } from '../domain/ids.ts';
+import { isParleyError } from '@parley/core/domain/errors';
+import { BUCKET_COUNT, bucketOf } from '@parley/core/domain/ids';
 import type {
   CommitNotes,
   CommittedApproval,

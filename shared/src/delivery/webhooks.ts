@@ -1,5 +1,5 @@
+import { bucketOf } from '@parley/core/domain/ids';
 import { notFound } from '../domain/caller.ts';
-import { bucketOf } from '../domain/ids.ts';
 import { WEBHOOK_KEEP_MS } from '../domain/webhooks/schedule.ts';
 import { isWebhookId } from '../domain/webhooks/webhook.ts';
 import type {

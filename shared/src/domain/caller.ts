@@ -1,6 +1,6 @@
+import { ParleyError } from '@parley/core/domain/errors';
+import type { Owner } from '@parley/core/domain/ids';
 import type { Row } from './elicitations/row.ts';
-import { ParleyError } from './errors.ts';
-import type { Owner } from './ids.ts';
 import type { Scope } from './service-key.ts';
 
 /**

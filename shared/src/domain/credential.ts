@@ -1,5 +1,5 @@
+import type { Owner } from '@parley/core/domain/ids';
 import { z } from 'zod';
-import type { Owner } from './ids.ts';
 
 /** An authorization server that was discovered, and Parley as its client. Sealed with what was obtained from it. */
 export const OAuthGrantor = z.object({

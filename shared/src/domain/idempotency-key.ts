@@ -1,5 +1,5 @@
+import { ParleyError } from '@parley/core/domain/errors';
 import { z } from 'zod';
-import { ParleyError } from './errors.ts';
 
 const IdempotencyKey = z
   .string()

@@ -1,5 +1,5 @@
-import type { Mode } from './elicitations/status.ts';
-import { isRecord, own } from './plain-record.ts';
+import type { Mode } from '@parley/core/domain/elicitations/status';
+import { isRecord, own } from '@parley/core/domain/plain-record';
 import type { Support } from './runs/run.ts';
 
 /**

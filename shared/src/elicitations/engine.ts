@@ -1,11 +1,11 @@
+import { isApprovalEnded } from '@parley/core/domain/approvals/status';
+import { isTerminal } from '@parley/core/domain/elicitations/status';
+import { isApprovalId, type StreamRef } from '@parley/core/domain/ids';
 import { APPROVALS } from '../domain/approvals/family.ts';
-import { isApprovalEnded } from '../domain/approvals/status.ts';
 import type { ApprovalTypes } from '../domain/approvals/types.ts';
 import type { Caller } from '../domain/caller.ts';
 import { ELICITATIONS } from '../domain/elicitations/family.ts';
-import { isTerminal } from '../domain/elicitations/status.ts';
 import type { ElicitationTypes } from '../domain/elicitations/types.ts';
-import { isApprovalId, type StreamRef } from '../domain/ids.ts';
 import type { PageRequest, StoredRecord, StoredRecords } from '../ports/elicitations/elicitations.ts';
 import type { FeedBeginning } from '../ports/elicitations/feed.ts';
 import type { EngineDeps } from '../records/deps.ts';

@@ -1,12 +1,12 @@
+import type { Approval } from '@parley/core/domain/approvals/approval';
+import type { ApprovalEventName } from '@parley/core/domain/approvals/events';
+import type { Elicitation } from '@parley/core/domain/elicitations/elicitation';
+import type { ElicitationEventName } from '@parley/core/domain/events';
+import type { Owner } from '@parley/core/domain/ids';
 import { SleeperReads } from '../async/retry-while-unavailable.ts';
 import { WakeSignal } from '../async/wake-signal.ts';
-import type { Approval } from '../domain/approvals/approval.ts';
-import type { ApprovalEventName } from '../domain/approvals/events.ts';
 import { APPROVALS } from '../domain/approvals/family.ts';
-import type { Elicitation } from '../domain/elicitations/elicitation.ts';
 import { ELICITATIONS } from '../domain/elicitations/family.ts';
-import type { ElicitationEventName } from '../domain/events.ts';
-import type { Owner } from '../domain/ids.ts';
 import type { StoredRecord, StoredRecords } from '../ports/elicitations/elicitations.ts';
 import { endedByWake } from '../records/ended.ts';
 import type { FamiliesDeps } from '../records/family-deps.ts';

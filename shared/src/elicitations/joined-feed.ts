@@ -1,11 +1,8 @@
-import type { Approval } from '../domain/approvals/approval.ts';
-import { type ApprovalEvent, readApprovalEvent } from '../domain/approvals/events.ts';
-import { isApprovalEnded } from '../domain/approvals/status.ts';
-import type { ApprovalRow } from '../domain/approvals/types.ts';
-import { toApprovalWire } from '../domain/approvals/wire.ts';
-import type { Elicitation } from '../domain/elicitations/elicitation.ts';
-import { type Row, toWire } from '../domain/elicitations/row.ts';
-import { isTerminal } from '../domain/elicitations/status.ts';
+import type { Approval } from '@parley/core/domain/approvals/approval';
+import { type ApprovalEvent, readApprovalEvent } from '@parley/core/domain/approvals/events';
+import { isApprovalEnded } from '@parley/core/domain/approvals/status';
+import type { Elicitation } from '@parley/core/domain/elicitations/elicitation';
+import { isTerminal } from '@parley/core/domain/elicitations/status';
 import {
   type ElicitationEvent,
   type FeedPosition,
@@ -13,8 +10,11 @@ import {
   isElicitationEvent,
   type StreamEvent,
   type UnknownEvent,
-} from '../domain/events.ts';
-import type { StreamRef } from '../domain/ids.ts';
+} from '@parley/core/domain/events';
+import type { StreamRef } from '@parley/core/domain/ids';
+import type { ApprovalRow } from '../domain/approvals/types.ts';
+import { toApprovalWire } from '../domain/approvals/wire.ts';
+import { type Row, toWire } from '../domain/elicitations/row.ts';
 import type { StoredRecord } from '../ports/elicitations/elicitations.ts';
 import type { FeedBeginning, FeedEntry, FeedPage } from '../ports/elicitations/feed.ts';
 import type { EngineDeps } from '../records/deps.ts';

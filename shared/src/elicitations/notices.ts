@@ -1,8 +1,8 @@
-import type { Approval } from '../domain/approvals/approval.ts';
-import type { Elicitation } from '../domain/elicitations/elicitation.ts';
-import type { FamilyTypes, RowOf } from '../domain/family.ts';
-import type { Owner } from '../domain/ids.ts';
-import { firstNoticeAt, seenUntil } from '../domain/notify.ts';
+import type { Approval } from '@parley/core/domain/approvals/approval';
+import type { Elicitation } from '@parley/core/domain/elicitations/elicitation';
+import type { FamilyTypes, RowOf } from '@parley/core/domain/family';
+import type { Owner } from '@parley/core/domain/ids';
+import { firstNoticeAt, seenUntil } from '@parley/core/domain/notify';
 import type { OwnerRecords } from '../ports/owner-records.ts';
 
 /** When channels notify people of open records that they have not seen. Every call throws `unavailable`. */

@@ -1,5 +1,5 @@
-import type { FeedPosition } from '../domain/events.ts';
-import type { StreamRef } from '../domain/ids.ts';
+import type { FeedPosition } from '@parley/core/domain/events';
+import type { StreamRef } from '@parley/core/domain/ids';
 import type { FeedEntry } from '../ports/elicitations/feed.ts';
 import type { EngineDeps } from '../records/deps.ts';
 

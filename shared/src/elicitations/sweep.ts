@@ -1,4 +1,4 @@
-import { isParleyError } from '../domain/errors.ts';
+import { isParleyError } from '@parley/core/domain/errors';
 import { type ExpireDueDeps, expireDue, type OverdueCounts } from '../records/expire-due.ts';
 
 // All buckets at the same time and few ids of each, so that a sweep after an outage does not block requests.

@@ -1,9 +1,9 @@
+import type { FeedPosition } from '@parley/core/domain/events';
+import type { StreamRef } from '@parley/core/domain/ids';
 import { SleeperReads } from '../async/retry-while-unavailable.ts';
 import { WakeSignal } from '../async/wake-signal.ts';
 import { notFound } from '../domain/caller.ts';
 import type { LiveText, Wake } from '../domain/elicitations/wake.ts';
-import type { FeedPosition } from '../domain/events.ts';
-import type { StreamRef } from '../domain/ids.ts';
 import type { BusSignal } from '../ports/elicitations/event-bus.ts';
 import type { EngineDeps } from '../records/deps.ts';
 import { endedByWake } from '../records/ended.ts';

@@ -1,4 +1,4 @@
-import { formatStreamPath } from '../domain/ids.ts';
+import { formatStreamPath } from '@parley/core/domain/ids';
 import type { Erasure } from '../ports/erasure.ts';
 import type { MemoryElicitations } from './elicitations/elicitations.ts';
 import type { MemoryFeed } from './feed.ts';

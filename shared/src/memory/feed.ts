@@ -1,5 +1,5 @@
-import { eventNumberOf, type FeedPosition, feedSeqOf, type StreamEvent } from '../domain/events.ts';
-import { isMintedStream, isSameOwner, type Owner, type StreamRef } from '../domain/ids.ts';
+import { eventNumberOf, type FeedPosition, feedSeqOf, type StreamEvent } from '@parley/core/domain/events';
+import { isMintedStream, isSameOwner, type Owner, type StreamRef } from '@parley/core/domain/ids';
 import { type Feed, type FeedEntry, newestOf } from '../ports/elicitations/feed.ts';
 import { createExpiringMap } from './expiring-map.ts';
 

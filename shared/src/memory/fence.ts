@@ -1,4 +1,4 @@
-import type { Owner } from '../domain/ids.ts';
+import type { Owner } from '@parley/core/domain/ids';
 import { userErased } from '../ports/erasure.ts';
 import { ownerKey } from './owner-key.ts';
 

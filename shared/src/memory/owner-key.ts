@@ -1,4 +1,4 @@
-import type { Owner } from '../domain/ids.ts';
+import type { Owner } from '@parley/core/domain/ids';
 
 /** The key of an owner's entries in a map. */
 export function ownerKey({ tenant, userId }: Owner): string {

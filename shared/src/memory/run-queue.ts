@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { StreamRef } from '../domain/ids.ts';
+import type { StreamRef } from '@parley/core/domain/ids';
 import type { RunQueue } from '../ports/runs/run-queue.ts';
 
 const RETRY_MS = 500;

@@ -1,5 +1,5 @@
-import type { FamilyTypes, RowOf } from '../domain/family.ts';
-import { formatStreamPath, isApprovalId, type StreamRef } from '../domain/ids.ts';
+import type { FamilyTypes, RowOf } from '@parley/core/domain/family';
+import { formatStreamPath, isApprovalId, type StreamRef } from '@parley/core/domain/ids';
 import type { Run } from '../domain/runs/run.ts';
 import type { ListedKind, ListPlace, TenantLists } from '../ports/tenant-lists.ts';
 

@@ -1,5 +1,5 @@
+import { bucketOf } from '@parley/core/domain/ids';
 import type { CredentialRef } from '../domain/credential.ts';
-import { bucketOf } from '../domain/ids.ts';
 import type { SealedKindsOf, SealedRecord } from '../ports/sealed.ts';
 import type { FlowRef, StagedFlow, StoredCredential, VaultStore } from '../ports/vault.ts';
 import { ownerKey } from './owner-key.ts';

@@ -6,9 +6,9 @@ import {
   SpanStatusCode,
   type Tracer,
 } from '@opentelemetry/api';
-import { isApprovalEnded } from '../domain/approvals/status.ts';
+import { isApprovalEnded } from '@parley/core/domain/approvals/status';
+import { isParleyError } from '@parley/core/domain/errors';
 import type { ApprovalRow, ApprovalTypes } from '../domain/approvals/types.ts';
-import { isParleyError } from '../domain/errors.ts';
 import type { RecordObserver } from '../ports/elicitations/observer.ts';
 import type { Log } from './log.ts';
 import { surfaceLabel } from './metrics/metric-labels.ts';

@@ -1,7 +1,7 @@
 import type { Meter } from '@opentelemetry/api';
+import type { EndedApprovalStatus } from '@parley/core/domain/approvals/status';
+import { MODES, type Mode, type TerminalStatus } from '@parley/core/domain/elicitations/status';
 import { PUSH_OUTCOMES, type PushOutcome } from '../delivery/a2a-push/deliver.ts';
-import type { EndedApprovalStatus } from '../domain/approvals/status.ts';
-import { MODES, type Mode, type TerminalStatus } from '../domain/elicitations/status.ts';
 import { WEBHOOK_OUTCOMES, type WebhookOutcome } from '../ports/delivery/webhook-observer.ts';
 import type { WakeSource } from '../ports/elicitations/observer.ts';
 import { instrumentFactories } from './metrics/factories.ts';

@@ -10,10 +10,10 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api';
+import { isTerminal, type TerminalStatus } from '@parley/core/domain/elicitations/status';
+import { isParleyError } from '@parley/core/domain/errors';
 import { OUTCOMES } from '../domain/elicitations/outcome.ts';
 import type { Row } from '../domain/elicitations/row.ts';
-import { isTerminal, type TerminalStatus } from '../domain/elicitations/status.ts';
-import { isParleyError } from '../domain/errors.ts';
 import type { Observer } from '../ports/elicitations/observer.ts';
 import { createApprovalObserver } from './approval-observer.ts';
 import type { Log } from './log.ts';

@@ -1,5 +1,5 @@
-import { ParleyError } from '../domain/errors.ts';
-import type { Owner } from '../domain/ids.ts';
+import { ParleyError } from '@parley/core/domain/errors';
+import type { Owner } from '@parley/core/domain/ids';
 import type { AskedKey } from './elicitations/elicitations.ts';
 
 /** Names of a part of what is stored for a person. */

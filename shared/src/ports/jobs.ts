@@ -1,5 +1,5 @@
+import { BUCKET_COUNT } from '@parley/core/domain/ids';
 import { z } from 'zod';
-import { BUCKET_COUNT } from '../domain/ids.ts';
 
 /** The jobs that run periodically, each round on one free worker. */
 export const MAINTENANCE_JOBS = ['sweep', 'take-over', 'index-check', 'cleanup', 'canary'] as const;

@@ -1,4 +1,4 @@
-import type { Owner } from '../domain/ids.ts';
+import type { Owner } from '@parley/core/domain/ids';
 
 /** A rate limit: at most `points` per window of `windowSeconds`. */
 export interface Rate {

@@ -1,5 +1,5 @@
-import { ParleyError } from '../domain/errors.ts';
-import type { Owner } from '../domain/ids.ts';
+import { ParleyError } from '@parley/core/domain/errors';
+import type { Owner } from '@parley/core/domain/ids';
 
 /** How many records of one kind an owner has at once; of workflows as many as are configured. */
 export const OWNER_RECORDS_MAX = 1_000;

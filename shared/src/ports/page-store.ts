@@ -1,4 +1,4 @@
-import type { Owner } from '../domain/ids.ts';
+import type { Owner } from '@parley/core/domain/ids';
 
 /**
  * Kinds of state that the hosted pages keep between two requests of a browser. `session`: the signed-in person. `sign-

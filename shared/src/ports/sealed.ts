@@ -1,5 +1,5 @@
+import type { Owner, StreamRef } from '@parley/core/domain/ids';
 import type { CredentialRef } from '../domain/credential.ts';
-import type { Owner, StreamRef } from '../domain/ids.ts';
 
 /**
  * Every kind of value that is sealed, and what a change of master keys does with it. `vault` and `state`: the value rests in

@@ -1,5 +1,5 @@
+import type { Owner } from '@parley/core/domain/ids';
 import type { CredentialRef } from '../domain/credential.ts';
-import type { Owner } from '../domain/ids.ts';
 import type { SealedKindsOf, SealedStore } from './sealed.ts';
 
 /** `reconnect_required`: the provider refuses the credential, and only the person can obtain another one. */

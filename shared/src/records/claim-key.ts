@@ -1,5 +1,5 @@
-import { TIMEOUT_SECONDS_MAX } from '../domain/elicitations/ask-input.ts';
-import { ParleyError } from '../domain/errors.ts';
+import { TIMEOUT_SECONDS_MAX } from '@parley/core/domain/elicitations/ask-input';
+import { ParleyError } from '@parley/core/domain/errors';
 import type { Claims } from '../ports/elicitations/claims.ts';
 import type { AskedKey } from '../ports/elicitations/elicitations.ts';
 import type { EngineDeps } from './deps.ts';

@@ -1,5 +1,5 @@
-import { ParleyError } from '../domain/errors.ts';
-import type { FamilyTypes } from '../domain/family.ts';
+import { ParleyError } from '@parley/core/domain/errors';
+import type { FamilyTypes } from '@parley/core/domain/family';
 import type { ArmedDeadline } from '../ports/elicitations/deadlines.ts';
 import type { CreateNotes, CreateResult } from '../ports/elicitations/elicitations.ts';
 import type { EngineDeps } from './deps.ts';

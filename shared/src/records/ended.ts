@@ -1,7 +1,7 @@
-import { isApprovalEnded } from '../domain/approvals/status.ts';
-import { isTerminal } from '../domain/elicitations/status.ts';
+import { isApprovalEnded } from '@parley/core/domain/approvals/status';
+import { isTerminal } from '@parley/core/domain/elicitations/status';
+import type { FamilyTypes } from '@parley/core/domain/family';
 import type { Wake } from '../domain/elicitations/wake.ts';
-import type { FamilyTypes } from '../domain/family.ts';
 import type { FamiliesDeps, RecordDeps } from './family-deps.ts';
 
 /** Removes what this process keeps of an open record, once it has learnt that the record has ended. */

@@ -1,6 +1,6 @@
-import { isParleyError } from '../domain/errors.ts';
-import type { FamilyTypes } from '../domain/family.ts';
-import { isApprovalId } from '../domain/ids.ts';
+import { isParleyError } from '@parley/core/domain/errors';
+import type { FamilyTypes } from '@parley/core/domain/family';
+import { isApprovalId } from '@parley/core/domain/ids';
 import { type ExpireResult, expire, expireEach } from './expire.ts';
 import type { FamiliesDeps, RecordDeps } from './family-deps.ts';
 

@@ -1,4 +1,4 @@
-import type { FamilyTypes } from '../domain/family.ts';
+import type { FamilyTypes } from '@parley/core/domain/family';
 import type { Move } from '../ports/elicitations/elicitations.ts';
 import type { RecordDeps } from './family-deps.ts';
 import { isIdOf, type SeenRecord } from './read.ts';

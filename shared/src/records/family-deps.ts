@@ -1,9 +1,9 @@
+import { type ErrorCode, type ErrorExtras, ParleyError } from '@parley/core/domain/errors';
+import type { Family, FamilyTypes, RowOf } from '@parley/core/domain/family';
 import { APPROVALS } from '../domain/approvals/family.ts';
 import type { ApprovalTypes } from '../domain/approvals/types.ts';
 import { ELICITATIONS } from '../domain/elicitations/family.ts';
 import type { ElicitationTypes } from '../domain/elicitations/types.ts';
-import { type ErrorCode, type ErrorExtras, ParleyError } from '../domain/errors.ts';
-import type { Family, FamilyTypes, RowOf } from '../domain/family.ts';
 import type { CommitNotes, Deliveries } from '../ports/delivery/kind.ts';
 import type { Records } from '../ports/elicitations/elicitations.ts';
 import type { RecordObserver } from '../ports/elicitations/observer.ts';

@@ -1,4 +1,4 @@
-import type { Family, FamilyTypes, RowOf } from '../domain/family.ts';
+import type { Family, FamilyTypes, RowOf } from '@parley/core/domain/family';
 
 /** What a row takes beside its definition, which may take two bytes a character. */
 const BYTES_BESIDE = 500;

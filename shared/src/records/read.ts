@@ -1,6 +1,6 @@
+import type { FamilyTypes, RowOf } from '@parley/core/domain/family';
+import { bucketOfRecordId } from '@parley/core/domain/ids';
 import { type Caller, maySee, notFound } from '../domain/caller.ts';
-import type { FamilyTypes, RowOf } from '../domain/family.ts';
-import { bucketOfRecordId } from '../domain/ids.ts';
 import type { RecordDeps } from './family-deps.ts';
 
 /** A row the caller may see, and the clock. */

@@ -1,5 +1,5 @@
-import type { Family, FamilyTypes, RecordWake } from '../domain/family.ts';
-import { elicitationOfOwnStream, formatStreamPath, type StreamRef } from '../domain/ids.ts';
+import type { Family, FamilyTypes, RecordWake } from '@parley/core/domain/family';
+import { elicitationOfOwnStream, formatStreamPath, type StreamRef } from '@parley/core/domain/ids';
 import type { BusSignal, EventBus, Subscription } from '../ports/elicitations/event-bus.ts';
 
 /** What waiters learn of their records. */

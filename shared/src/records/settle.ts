@@ -1,6 +1,6 @@
+import { ParleyError } from '@parley/core/domain/errors';
+import type { ExpireCommand, FamilyTypes, Refusal, RowOf, WithdrawCommand } from '@parley/core/domain/family';
 import { type Caller, maySee, notFound } from '../domain/caller.ts';
-import { ParleyError } from '../domain/errors.ts';
-import type { ExpireCommand, FamilyTypes, Refusal, RowOf, WithdrawCommand } from '../domain/family.ts';
 import type { OutboxTask } from '../ports/delivery/outbox.ts';
 import { recordEnded } from './ended.ts';
 import { type RecordDeps, refusedWith } from './family-deps.ts';

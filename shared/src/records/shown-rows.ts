@@ -1,6 +1,6 @@
+import type { FamilyTypes } from '@parley/core/domain/family';
 import type { ApprovalTypes } from '../domain/approvals/types.ts';
 import type { ElicitationTypes } from '../domain/elicitations/types.ts';
-import type { FamilyTypes } from '../domain/family.ts';
 import type {
   Approvals,
   Elicitations,

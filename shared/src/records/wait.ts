@@ -1,9 +1,9 @@
+import { ParleyError } from '@parley/core/domain/errors';
+import type { FamilyTypes, RecordWake, RowOf } from '@parley/core/domain/family';
+import type { StreamRef } from '@parley/core/domain/ids';
 import { ifAvailable, SleeperReads } from '../async/retry-while-unavailable.ts';
 import { WakeSignal } from '../async/wake-signal.ts';
 import { type Caller, maySee, notFound } from '../domain/caller.ts';
-import { ParleyError } from '../domain/errors.ts';
-import type { FamilyTypes, RecordWake, RowOf } from '../domain/family.ts';
-import type { StreamRef } from '../domain/ids.ts';
 import { BACKUP_DELAY_MS } from '../ports/elicitations/deadlines.ts';
 import type { WakeSource } from '../ports/elicitations/observer.ts';
 import { recordEnded } from './ended.ts';

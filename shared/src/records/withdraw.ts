@@ -1,5 +1,5 @@
+import type { FamilyTypes } from '@parley/core/domain/family';
 import { type Caller, keyIdOf, maySee, notFound } from '../domain/caller.ts';
-import type { FamilyTypes } from '../domain/family.ts';
 import type { RecordDeps } from './family-deps.ts';
 import { readUnlessKnown, type SeenRecord } from './read.ts';
 import { settle } from './settle.ts';

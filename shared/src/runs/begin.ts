@@ -1,4 +1,4 @@
-import { ParleyError, type QuotaCode } from '../domain/errors.ts';
+import { ParleyError, type QuotaCode } from '@parley/core/domain/errors';
 import type { ChatQuota, ReachedQuota } from '../domain/runs/commands.ts';
 import type { BeginResult, NewRun, Runs } from '../ports/runs/runs.ts';
 import type { Recovery } from './recover.ts';

@@ -1,6 +1,6 @@
+import { ParleyError } from '@parley/core/domain/errors';
+import type { StreamRef } from '@parley/core/domain/ids';
 import { retryWhileUnavailable } from '../async/retry-while-unavailable.ts';
-import { ParleyError } from '../domain/errors.ts';
-import type { StreamRef } from '../domain/ids.ts';
 import { type Run, UNOWNED } from '../domain/runs/run.ts';
 import type { Engine } from '../elicitations/engine.ts';
 import type { Runs } from '../ports/runs/runs.ts';

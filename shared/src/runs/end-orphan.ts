@@ -1,4 +1,4 @@
-import type { StreamRef } from '../domain/ids.ts';
+import type { StreamRef } from '@parley/core/domain/ids';
 import { type Run, type RunStanding, UNOWNED } from '../domain/runs/run.ts';
 import { cutReply, splitSteps, textOfStep } from '../domain/runs/steps.ts';
 import type { Engine } from '../elicitations/engine.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isParleyError } from '../domain/errors.ts';
+import { isParleyError } from '@parley/core/domain/errors';
 import type { Heartbeats } from '../ports/runs/heartbeats.ts';
 
 /** How often a pod renews its lease, and how long one renewal lasts, in ms. */

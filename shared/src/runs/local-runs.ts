@@ -1,4 +1,4 @@
-import type { StreamRef } from '../domain/ids.ts';
+import type { StreamRef } from '@parley/core/domain/ids';
 import { RunInterruptedError } from './interruption.ts';
 
 /** What a pod must still do with a run that it does not work on: end it, or offer it to all pods. */

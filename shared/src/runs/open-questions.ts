@@ -1,5 +1,5 @@
-import { isParleyError } from '../domain/errors.ts';
-import type { StreamRef } from '../domain/ids.ts';
+import { isParleyError } from '@parley/core/domain/errors';
+import type { StreamRef } from '@parley/core/domain/ids';
 import type { PauseRecord, Run, RunRef } from '../domain/runs/run.ts';
 import type { Engine, SeenStored } from '../elicitations/engine.ts';
 import { openPages } from '../elicitations/open-pages.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { type ErrorCode, isParleyError, ParleyError, QUOTA_CODES } from '../domain/errors.ts';
-import type { StreamRef } from '../domain/ids.ts';
+import { type ErrorCode, isParleyError, ParleyError, QUOTA_CODES } from '@parley/core/domain/errors';
+import type { StreamRef } from '@parley/core/domain/ids';
 import type { ReachedQuota } from '../domain/runs/commands.ts';
 import type { ConversationRef, Run, RunRef } from '../domain/runs/run.ts';
 import type { Engine } from '../elicitations/engine.ts';

@@ -1,5 +1,5 @@
-import { isParleyError } from '../domain/errors.ts';
-import type { StreamRef } from '../domain/ids.ts';
+import { isParleyError } from '@parley/core/domain/errors';
+import type { StreamRef } from '@parley/core/domain/ids';
 import { DETACHED, type Run, UNOWNED } from '../domain/runs/run.ts';
 import type { Engine } from '../elicitations/engine.ts';
 import { type DeliveryKind, NOT_UNDERSTOOD } from '../ports/delivery/kind.ts';

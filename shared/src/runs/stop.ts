@@ -1,5 +1,5 @@
+import type { StreamRef } from '@parley/core/domain/ids';
 import { retryWhileUnavailable } from '../async/retry-while-unavailable.ts';
-import type { StreamRef } from '../domain/ids.ts';
 import type { Run, RunRef } from '../domain/runs/run.ts';
 import type { Engine } from '../elicitations/engine.ts';
 import type { Runs } from '../ports/runs/runs.ts';

@@ -1,4 +1,4 @@
-import { CHARACTERS_AHEAD_MAX } from '../domain/events.ts';
+import { CHARACTERS_AHEAD_MAX } from '@parley/core/domain/events';
 import type { TurnEvent } from '../domain/runs/turn-events.ts';
 import type { RunText } from '../ports/runs/runs.ts';
 

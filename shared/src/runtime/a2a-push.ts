@@ -1,3 +1,4 @@
+import { TIMEOUT_SECONDS_MAX } from '@parley/core/domain/elicitations/ask-input';
 import type { Env } from '../config/variables.ts';
 import type { SendPush } from '../delivery/a2a-push/deliver.ts';
 import {
@@ -7,7 +8,6 @@ import {
   type PushTarget,
 } from '../delivery/a2a-push/store.ts';
 import type { WireUpdate } from '../domain/a2a/wire.ts';
-import { TIMEOUT_SECONDS_MAX } from '../domain/elicitations/ask-input.ts';
 import { createGuardedFetch, GuardedFetchError } from '../net/guarded-fetch.ts';
 import type { Backend } from '../ports/backend.ts';
 import { parseVaultKeys } from '../vault/key-ring.ts';

@@ -1,3 +1,4 @@
+import type { StreamRef } from '@parley/core/domain/ids';
 import { backendSettings } from '../config/env.ts';
 import type { Env } from '../config/variables.ts';
 import { webhookSecretsOf } from '../config/webhooks-env.ts';
@@ -5,7 +6,6 @@ import { a2aPushKinds, type PushOutcome } from '../delivery/a2a-push/deliver.ts'
 import { deliverWebhook, webhookKind } from '../delivery/deliver-webhook.ts';
 import { createDispatch, type Dispatch } from '../delivery/dispatch.ts';
 import { createReceivers } from '../delivery/receivers.ts';
-import type { StreamRef } from '../domain/ids.ts';
 import { createWebhookSender } from '../net/webhook-sender.ts';
 import type { Log } from '../observe/log.ts';
 import type { Metrics } from '../observe/metrics.ts';

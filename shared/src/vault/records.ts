@@ -1,6 +1,6 @@
+import type { StreamRef } from '@parley/core/domain/ids';
+import { parsed } from '@parley/core/domain/parsed';
 import { Credential, type CredentialRef } from '../domain/credential.ts';
-import type { StreamRef } from '../domain/ids.ts';
-import { parsed } from '../domain/parsed.ts';
 import type { RewrappedKind, RoundRef, SealedRecord } from '../ports/sealed.ts';
 import type { FlowRef } from '../ports/vault.ts';
 import type { KeyRing } from './key-ring.ts';

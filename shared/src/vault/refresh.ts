@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isParleyError } from '@parley/core/domain/errors';
 import type { Credential, CredentialRef, OAuthCredential } from '../domain/credential.ts';
-import { isParleyError } from '../domain/errors.ts';
 import type { Leases } from '../ports/vault.ts';
 import { judge, mergeRefreshed, type Verdict } from './refresh-rules.ts';
 import { createSecret, type Secret } from './secret.ts';

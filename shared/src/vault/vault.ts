@@ -1,5 +1,5 @@
+import { BUCKET_COUNT } from '@parley/core/domain/ids';
 import type { Credential, CredentialRef } from '../domain/credential.ts';
-import { BUCKET_COUNT } from '../domain/ids.ts';
 import type { CredentialState, FlowRef, StagedFlow, VaultStore } from '../ports/vault.ts';
 import type { KeyRing } from './key-ring.ts';
 import { credentialIdentity, openCredential, sealCredential, stagedIdentity } from './records.ts';

@@ -1,4 +1,4 @@
-import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
+import type { Elicitation } from '@parley/core/domain/elicitations/elicitation';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { expectProblem, type Request } from '../../harness/attacks/call.ts';
 import { openStream } from '../../harness/attacks/stream.ts';

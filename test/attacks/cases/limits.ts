@@ -1,6 +1,6 @@
+import type { Elicitation } from '@parley/core/domain/elicitations/elicitation';
+import type { ErrorCode } from '@parley/core/domain/errors';
 import { readEnv } from '@parley/shared/config/env';
-import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
-import type { ErrorCode } from '@parley/shared/domain/errors';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { call, expectProblem, type Reply, type Request } from '../../harness/attacks/call.ts';
 import { exchange, head, repliesIn } from '../../harness/attacks/raw.ts';

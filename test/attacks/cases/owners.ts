@@ -1,4 +1,4 @@
-import { mintElicitationId } from '@parley/shared/domain/ids';
+import { mintElicitationId } from '@parley/core/domain/ids';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { expectProblem, type Request } from '../../harness/attacks/call.ts';
 import { openStream } from '../../harness/attacks/stream.ts';

@@ -1,5 +1,5 @@
 import type { Server } from 'node:http';
-import { plainBreaks } from '@parley/shared/domain/text';
+import { plainBreaks } from '@parley/core/domain/text';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { launchChromium } from '../../../demo/chromium.ts';

@@ -1,5 +1,5 @@
+import type { FormField } from '@parley/core/domain/forms/value';
 import { createElicitor, createParleyHandler, pagesOf } from '@parley/sdk/elicit';
-import type { FormField } from '@parley/shared/domain/forms/value';
 import type { Locator } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { caseOf, KINDS, type KindCase } from '../../harness/cli/kinds.ts';

@@ -1,4 +1,4 @@
-import type { UrlWarning } from '@parley/shared/domain/url';
+import type { UrlWarning } from '@parley/core/domain/url';
 import type { BrowserContext, Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { ENGLISH } from '../../../clients/widget/src/strings/en.ts';

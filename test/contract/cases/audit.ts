@@ -1,4 +1,4 @@
-import { bucketOf, mintElicitationId, type Owner } from '@parley/shared/domain/ids';
+import { bucketOf, mintElicitationId, type Owner } from '@parley/core/domain/ids';
 import { connectCommands } from '@parley/shared/redis/client/connect';
 import { deadlinesKey, elicitationKey, inboxKey, tenantListKey } from '@parley/shared/redis/client/keys';
 import { expect, it } from 'vitest';

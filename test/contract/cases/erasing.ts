@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { bucketOf, formatStreamPath, type Owner } from '@parley/core/domain/ids';
 import { NOTHING_ERASED } from '@parley/shared/domain/erasure';
-import { bucketOf, formatStreamPath, type Owner } from '@parley/shared/domain/ids';
 import { webhookIdOf } from '@parley/shared/domain/webhooks/webhook';
 import type { Backend } from '@parley/shared/ports/backend';
 import { resumeTask } from '@parley/shared/ports/runs/resume-task';

@@ -12,8 +12,8 @@ import {
   type RequestPermissionRequest,
   type SessionUpdate,
 } from '@agentclientprotocol/sdk';
+import type { NotifyRules } from '@parley/core/domain/notify';
 import { createWebhooks } from '@parley/shared/delivery/webhooks';
-import type { NotifyRules } from '@parley/shared/domain/notify';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { createMemoryBackend } from '@parley/shared/memory/backend';
 import { createAcpAgent } from '../../../clients/cli/src/acp/agent.ts';

@@ -1,4 +1,4 @@
-import { ERROR_CODES, type ErrorCode } from '@parley/shared/domain/errors';
+import { ERROR_CODES, type ErrorCode } from '@parley/core/domain/errors';
 import { expect } from 'vitest';
 
 export interface Request {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
+import type { Elicitation } from '@parley/core/domain/elicitations/elicitation';
 import { expect } from 'vitest';
 import { freePort } from '../free-port.ts';
 import { type Pod, startPod } from '../processes/processes.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { ApprovalDefinition } from '@parley/shared/domain/approvals/definition';
+import type { ApprovalDefinition } from '@parley/core/domain/approvals/definition';
+import type { StreamRef } from '@parley/core/domain/ids';
 import type { ApprovalInput } from '@parley/shared/domain/approvals/response-input';
-import type { StreamRef } from '@parley/shared/domain/ids';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { userOf } from './questions.ts';
 

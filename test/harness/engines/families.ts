@@ -1,9 +1,9 @@
+import type { FamilyTypes, RowOf } from '@parley/core/domain/family';
+import type { Owner, StreamRef } from '@parley/core/domain/ids';
+import type { NotifyRules } from '@parley/core/domain/notify';
 import type { ApprovalRow } from '@parley/shared/domain/approvals/types';
 import { toApprovalWire } from '@parley/shared/domain/approvals/wire';
 import { type Row, toWire } from '@parley/shared/domain/elicitations/row';
-import type { FamilyTypes, RowOf } from '@parley/shared/domain/family';
-import type { Owner, StreamRef } from '@parley/shared/domain/ids';
-import type { NotifyRules } from '@parley/shared/domain/notify';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import type { InboxItem } from '@parley/shared/elicitations/inbox';
 import type { WatchItem } from '@parley/shared/elicitations/watch';

@@ -1,6 +1,6 @@
+import { type ErrorCode, isParleyError, type ParleyError } from '@parley/core/domain/errors';
+import type { StreamRef } from '@parley/core/domain/ids';
 import type { Row } from '@parley/shared/domain/elicitations/row';
-import { type ErrorCode, isParleyError, type ParleyError } from '@parley/shared/domain/errors';
-import type { StreamRef } from '@parley/shared/domain/ids';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import type { Feed, FeedEntry } from '@parley/shared/ports/elicitations/feed';
 import { expect } from 'vitest';

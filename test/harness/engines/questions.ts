@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import type { AskInput } from '@parley/core/domain/elicitations/ask-input';
+import type { Action } from '@parley/core/domain/elicitations/status';
+import type { Owner, StreamRef } from '@parley/core/domain/ids';
 import type { Caller, Seen } from '@parley/shared/domain/caller';
-import type { AskInput } from '@parley/shared/domain/elicitations/ask-input';
 import type { ResponseInput } from '@parley/shared/domain/elicitations/response-input';
-import type { Action } from '@parley/shared/domain/elicitations/status';
-import type { Owner, StreamRef } from '@parley/shared/domain/ids';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import type { Column, Kind } from '../tables/elicitation-transitions.ts';
 

@@ -1,4 +1,4 @@
-import { mintStreamRequestId, type Owner } from '@parley/shared/domain/ids';
+import { mintStreamRequestId, type Owner } from '@parley/core/domain/ids';
 import type { Message } from '@parley/shared/domain/runs/run';
 import type { TurnEvent } from '@parley/shared/domain/runs/turn-events';
 import type { NewRun, RunWrite } from '@parley/shared/ports/runs/runs';

@@ -1,4 +1,4 @@
-import { checkFormSchema, type FormSchema } from '@parley/shared/domain/forms/schema';
+import { checkFormSchema, type FormSchema } from '@parley/core/domain/forms/schema';
 
 /** A field as a person meets it on a surface. */
 export interface SeenControl {

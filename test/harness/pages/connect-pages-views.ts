@@ -1,5 +1,5 @@
-import { controlsOf } from '@parley/shared/domain/forms/controls';
-import type { FormField } from '@parley/shared/domain/forms/value';
+import { controlsOf } from '@parley/core/domain/forms/controls';
+import type { FormField } from '@parley/core/domain/forms/value';
 import { initialValues, type ShownField } from '../../../services/api/src/pages/views/answer/controls.ts';
 import type { PageView } from '../../../services/api/src/pages/views/view.ts';
 

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { createServer, type RequestListener } from 'node:http';
-import type { Owner } from '@parley/shared/domain/ids';
+import type { Owner } from '@parley/core/domain/ids';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { createLog } from '@parley/shared/observe/log';
 import type { Backend } from '@parley/shared/ports/backend';

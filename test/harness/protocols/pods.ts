@@ -1,7 +1,8 @@
 /** Two pods in this process, on one Redis, that serve the same surfaces. A request goes to any of them. */
+
+import type { Owner } from '@parley/core/domain/ids';
 import type { Dispatch } from '@parley/shared/delivery/dispatch';
 import type { Row } from '@parley/shared/domain/elicitations/row';
-import type { Owner } from '@parley/shared/domain/ids';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import type { Backend } from '@parley/shared/ports/backend';
 import type { RedisLocation } from '@parley/shared/ports/redis-location';

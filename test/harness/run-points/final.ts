@@ -1,4 +1,4 @@
-import { bucketOf, formatStreamPath } from '@parley/shared/domain/ids';
+import { bucketOf, formatStreamPath } from '@parley/core/domain/ids';
 import {
   conversationKey,
   feedKey,

@@ -1,4 +1,4 @@
-import { eventNumberOf, parseFeedPosition } from '@parley/shared/domain/events';
+import { eventNumberOf, parseFeedPosition } from '@parley/core/domain/events';
 import type { Owner } from '../history/events.ts';
 import { readEvents } from '../http/read-events.ts';
 import { tokenOf } from './pod-client.ts';

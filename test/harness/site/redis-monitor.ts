@@ -1,4 +1,4 @@
-import { bucketOf, ownStreamOf } from '@parley/shared/domain/ids';
+import { bucketOf, ownStreamOf } from '@parley/core/domain/ids';
 import { armedKey, channelName, elicitationKey, feedKey, limitKey } from '@parley/shared/redis/client/keys';
 import { timerPrefix } from '@parley/shared/redis/jobs/timers';
 import type { Owner } from '../history/events.ts';

@@ -1,5 +1,5 @@
-import type { Status } from '@parley/shared/domain/elicitations/status';
-import type { ErrorCode } from '@parley/shared/domain/errors';
+import type { Status } from '@parley/core/domain/elicitations/status';
+import type { ErrorCode } from '@parley/core/domain/errors';
 
 /** The kinds of elicitation that the table distinguishes. */
 export const KINDS = [

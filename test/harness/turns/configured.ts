@@ -1,5 +1,5 @@
+import type { Owner } from '@parley/core/domain/ids';
 import type { Credential } from '@parley/shared/domain/credential';
-import type { Owner } from '@parley/shared/domain/ids';
 import { createClientRequests } from '@parley/shared/elicitations/asking/client-requests';
 import { createMemoryBackend } from '@parley/shared/memory/backend';
 import { createGuardedFetch } from '@parley/shared/net/guarded-fetch';

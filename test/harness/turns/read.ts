@@ -1,6 +1,6 @@
 /** Runs items through an encoder, and finds in its bytes what a plain reader of server-sent events would. */
 
-import { parseFeedPosition } from '@parley/shared/domain/events';
+import { parseFeedPosition } from '@parley/core/domain/events';
 import type { WatchItem } from '@parley/shared/elicitations/watch';
 import { type Frame, frameText } from '../../../services/api/src/http/sse.ts';
 import {

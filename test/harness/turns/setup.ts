@@ -1,6 +1,6 @@
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
-import { mintStreamRequestId, type StreamRef } from '@parley/shared/domain/ids';
-import type { NotifyRules } from '@parley/shared/domain/notify';
+import { mintStreamRequestId, type StreamRef } from '@parley/core/domain/ids';
+import type { NotifyRules } from '@parley/core/domain/notify';
 import type { ConversationRef, Message } from '@parley/shared/domain/runs/run';
 import type { TurnEvent } from '@parley/shared/domain/runs/turn-events';
 import { turnEventOf } from '@parley/shared/domain/runs/turn-events';

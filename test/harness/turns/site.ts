@@ -1,4 +1,4 @@
-import type { StreamRef } from '@parley/shared/domain/ids';
+import type { StreamRef } from '@parley/core/domain/ids';
 import type { ConversationRef } from '@parley/shared/domain/runs/run';
 import { createMemoryBackend } from '@parley/shared/memory/backend';
 import type { Backend } from '@parley/shared/ports/backend';

@@ -1,8 +1,8 @@
 /** Turns for the encoders' tests: written by hand, and made at random with what a reader must make of them. */
-import type { Approval } from '@parley/shared/domain/approvals/approval';
-import type { ApprovalEventName } from '@parley/shared/domain/approvals/events';
-import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
-import type { UnknownEvent } from '@parley/shared/domain/events';
+import type { Approval } from '@parley/core/domain/approvals/approval';
+import type { ApprovalEventName } from '@parley/core/domain/approvals/events';
+import type { Elicitation } from '@parley/core/domain/elicitations/elicitation';
+import type { UnknownEvent } from '@parley/core/domain/events';
 import { FINISH_REASONS, type TurnEvent } from '@parley/shared/domain/runs/turn-events';
 import type { WatchItem } from '@parley/shared/elicitations/watch';
 import fc from 'fast-check';

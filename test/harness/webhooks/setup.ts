@@ -1,10 +1,10 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AskInput } from '@parley/core/domain/elicitations/ask-input';
+import { mintElicitationId, type Owner } from '@parley/core/domain/ids';
 import { type DeliverWebhookDeps, deliverWebhook } from '@parley/shared/delivery/deliver-webhook';
 import { createReceivers } from '@parley/shared/delivery/receivers';
 import { createWebhooks, type Webhooks } from '@parley/shared/delivery/webhooks';
-import type { AskInput } from '@parley/shared/domain/elicitations/ask-input';
 import type { Row } from '@parley/shared/domain/elicitations/row';
-import { mintElicitationId, type Owner } from '@parley/shared/domain/ids';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { createWebhookSender, type WebhookSenderOptions } from '@parley/shared/net/webhook-sender';
 import type { DeadLetters } from '@parley/shared/ports/delivery/dead-letters';

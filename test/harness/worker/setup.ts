@@ -1,6 +1,6 @@
 import { deepStrictEqual } from 'node:assert';
-import type { AskInput } from '@parley/shared/domain/elicitations/ask-input';
-import { bucketOf, type Owner } from '@parley/shared/domain/ids';
+import type { AskInput } from '@parley/core/domain/elicitations/ask-input';
+import { bucketOf, type Owner } from '@parley/core/domain/ids';
 import { createEngine, type Engine } from '@parley/shared/elicitations/engine';
 import { silentObserver } from '@parley/shared/observe/observer';
 import type { Backend } from '@parley/shared/ports/backend';

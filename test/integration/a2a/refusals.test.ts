@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { DefaultAgentCardResolver } from '@a2a-js/sdk/client';
+import { ParleyError } from '@parley/core/domain/errors';
 import { ELICITATION_EXTENSION } from '@parley/shared/domain/a2a/extension';
 import { HOPS_KEY } from '@parley/shared/domain/a2a/hops';
-import { ParleyError } from '@parley/shared/domain/errors';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { CallLimitSettings } from '../../../services/api/src/http/limits/call-limits.ts';
 import type { A2aDeps } from '../../../services/api/src/surfaces/a2a/deps.ts';

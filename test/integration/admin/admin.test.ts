@@ -1,6 +1,6 @@
+import { bucketOf, type Owner } from '@parley/core/domain/ids';
 import { parseServiceKeys } from '@parley/shared/config/service-keys';
 import { createWebhooks } from '@parley/shared/delivery/webhooks';
-import { bucketOf, type Owner } from '@parley/shared/domain/ids';
 import { DETACHED, type RunRef } from '@parley/shared/domain/runs/run';
 import { tenantListKey } from '@parley/shared/redis/client/keys';
 import { Redis } from 'ioredis';

@@ -1,5 +1,5 @@
 /** Remote AG-UI agents as delegates: a stock server, and the AG-UI surface of another Parley. */
-import { isApprovalEnded } from '@parley/shared/domain/approvals/status';
+import { isApprovalEnded } from '@parley/core/domain/approvals/status';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { agUiPodsInFile } from '../../harness/ag-ui/delegating.ts';
 import { type AgUiServer, startAgUiServer } from '../../harness/ag-ui/remote-agent.ts';

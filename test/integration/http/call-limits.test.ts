@@ -1,5 +1,5 @@
+import { mintElicitationId, mintRecordId, type Owner } from '@parley/core/domain/ids';
 import type { Caller } from '@parley/shared/domain/caller';
-import { mintElicitationId, mintRecordId, type Owner } from '@parley/shared/domain/ids';
 import { createMemoryBackend } from '@parley/shared/memory/backend';
 import { createMemoryLimits } from '@parley/shared/memory/limits';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
+import { ParleyError } from '@parley/core/domain/errors';
 import type { Caller } from '@parley/shared/domain/caller';
-import { ParleyError } from '@parley/shared/domain/errors';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createDrain } from '../../../services/api/src/http/life/drain.ts';
 import {

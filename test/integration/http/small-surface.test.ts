@@ -1,4 +1,4 @@
-import { ParleyError } from '@parley/shared/domain/errors';
+import { ParleyError } from '@parley/core/domain/errors';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Proof, rawBody, route } from '../../../services/api/src/http/route.ts';
 import { serveSurfaces } from '../../harness/turns/serve.ts';

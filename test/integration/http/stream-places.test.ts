@@ -1,4 +1,4 @@
-import type { Owner } from '@parley/shared/domain/ids';
+import type { Owner } from '@parley/core/domain/ids';
 import { createMemoryLimits } from '@parley/shared/memory/limits';
 import { describe, expect, it } from 'vitest';
 import {

@@ -1,5 +1,5 @@
+import { ParleyError } from '@parley/core/domain/errors';
 import { readEnv } from '@parley/shared/config/env';
-import { ParleyError } from '@parley/shared/domain/errors';
 import type { RunRef } from '@parley/shared/domain/runs/run';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { RefusedByServer } from '../../../services/api/src/agents/mcp/errors.ts';

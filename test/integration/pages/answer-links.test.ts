@@ -1,4 +1,4 @@
-import type { AskInput } from '@parley/shared/domain/elicitations/ask-input';
+import type { AskInput } from '@parley/core/domain/elicitations/ask-input';
 import { describe, expect, test } from 'vitest';
 import { createAnswerLinks } from '../../../services/api/src/pages/answer/links.ts';
 import { decideAs, requestApproval } from '../../harness/engines/approvals.ts';

@@ -1,6 +1,6 @@
-import type { ApprovalDefinition } from '@parley/shared/domain/approvals/definition';
-import type { ApprovalStatus } from '@parley/shared/domain/approvals/status';
-import type { AskInput } from '@parley/shared/domain/elicitations/ask-input';
+import type { ApprovalDefinition } from '@parley/core/domain/approvals/definition';
+import type { ApprovalStatus } from '@parley/core/domain/approvals/status';
+import type { AskInput } from '@parley/core/domain/elicitations/ask-input';
 import { describe, expect, test } from 'vitest';
 import { createBoundIdentity } from '../../../services/api/src/pages/identity/bound.ts';
 import { createCookieJar } from '../../../stand-ins/authorization-server/walk.ts';

@@ -1,4 +1,4 @@
-import type { ApprovalDefinition } from '@parley/shared/domain/approvals/definition';
+import type { ApprovalDefinition } from '@parley/core/domain/approvals/definition';
 import { describe, expect, test } from 'vitest';
 import { createCookieJar } from '../../../stand-ins/authorization-server/walk.ts';
 import { decideAs, requestApproval } from '../../harness/engines/approvals.ts';

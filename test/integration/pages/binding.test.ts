@@ -1,5 +1,5 @@
-import { ParleyError } from '@parley/shared/domain/errors';
-import type { Owner } from '@parley/shared/domain/ids';
+import { ParleyError } from '@parley/core/domain/errors';
+import type { Owner } from '@parley/core/domain/ids';
 import { createGuardedFetch } from '@parley/shared/net/guarded-fetch';
 import { describe, expect, test } from 'vitest';
 import { createApiKeyConnector } from '../../../services/api/src/accounts/connectors/api-key.ts';

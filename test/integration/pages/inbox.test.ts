@@ -1,4 +1,4 @@
-import type { ApprovalDefinition } from '@parley/shared/domain/approvals/definition';
+import type { ApprovalDefinition } from '@parley/core/domain/approvals/definition';
 import { createMemoryLimits } from '@parley/shared/memory/limits';
 import { describe, expect, test } from 'vitest';
 import { createBoundIdentity } from '../../../services/api/src/pages/identity/bound.ts';

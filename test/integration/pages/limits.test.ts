@@ -1,6 +1,6 @@
+import { ParleyError } from '@parley/core/domain/errors';
+import type { Owner } from '@parley/core/domain/ids';
 import type { Caller } from '@parley/shared/domain/caller';
-import { ParleyError } from '@parley/shared/domain/errors';
-import type { Owner } from '@parley/shared/domain/ids';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { createBoundIdentity } from '../../../services/api/src/pages/identity/bound.ts';
 import { createAttempts } from '../../../services/api/src/pages/serving/attempts.ts';

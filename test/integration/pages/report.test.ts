@@ -1,4 +1,4 @@
-import { ParleyError } from '@parley/shared/domain/errors';
+import { ParleyError } from '@parley/core/domain/errors';
 import { describe, expect, test } from 'vitest';
 import { createBoundIdentity } from '../../../services/api/src/pages/identity/bound.ts';
 import { walkSignIn } from '../../../stand-ins/authorization-server/walk.ts';

@@ -1,4 +1,4 @@
-import type { AskInput } from '@parley/shared/domain/elicitations/ask-input';
+import type { AskInput } from '@parley/core/domain/elicitations/ask-input';
 import { headingOf } from '../../harness/pages/browser.ts';
 import { ADA, type World } from '../../harness/pages/setup.ts';
 

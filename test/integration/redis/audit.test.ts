@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Owner } from '@parley/shared/domain/ids';
-import { BUCKET_COUNT, bucketOf, mintElicitationId } from '@parley/shared/domain/ids';
+import type { Owner } from '@parley/core/domain/ids';
+import { BUCKET_COUNT, bucketOf, mintElicitationId } from '@parley/core/domain/ids';
 import { createRedisAudit } from '@parley/shared/redis/audit/audit';
 import { createExclusive } from '@parley/shared/redis/audit/exclusive';
 import { createRowAudit } from '@parley/shared/redis/audit/row-audit';

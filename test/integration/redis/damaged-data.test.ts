@@ -1,4 +1,4 @@
-import { isParleyError } from '@parley/shared/domain/errors';
+import { isParleyError } from '@parley/core/domain/errors';
 import { silentObserver } from '@parley/shared/observe/observer';
 import { elicitationKey, feedKey, historyKey } from '@parley/shared/redis/client/keys';
 import { afterAll, beforeAll, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-import { bucketOf } from '@parley/shared/domain/ids';
+import { bucketOf } from '@parley/core/domain/ids';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import type { Backend } from '@parley/shared/ports/backend';
 import { createRedisBackend } from '@parley/shared/redis/backend';

@@ -1,4 +1,4 @@
-import { eventNumberOf, type FeedPosition, parseFeedPosition } from '@parley/shared/domain/events';
+import { eventNumberOf, type FeedPosition, parseFeedPosition } from '@parley/core/domain/events';
 import type { RunRef } from '@parley/shared/domain/runs/run';
 import type { TurnEvent } from '@parley/shared/domain/runs/turn-events';
 import type { Engine } from '@parley/shared/elicitations/engine';

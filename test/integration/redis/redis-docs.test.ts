@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { bucketOf } from '@parley/core/domain/ids';
 import { backendSettings, engineSettings, readEnv } from '@parley/shared/config/env';
 import { webhookTask } from '@parley/shared/delivery/deliver-webhook';
-import { bucketOf } from '@parley/shared/domain/ids';
 import { createEngine } from '@parley/shared/elicitations/engine';
 import { silentObserver } from '@parley/shared/observe/observer';
 import type { Backend } from '@parley/shared/ports/backend';

@@ -1,4 +1,4 @@
-import type { Owner, StreamRef } from '@parley/shared/domain/ids';
+import type { Owner, StreamRef } from '@parley/core/domain/ids';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { SUBSCRIBING_KINDS } from '@parley/shared/ports/delivery/subscriptions';
 import { connectCommands } from '@parley/shared/redis/client/connect';

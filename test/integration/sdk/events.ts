@@ -1,6 +1,6 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
+import { eventNumberOf } from '@parley/core/domain/events';
 import type { StreamItem, StreamOptions } from '@parley/sdk';
-import { eventNumberOf } from '@parley/shared/domain/events';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type ChaosProxy, createChaosProxy } from '../../harness/chaos/proxy.ts';
 import { listenOnFreePort } from '../../harness/free-port.ts';

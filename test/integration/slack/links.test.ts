@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { isParleyError } from '@parley/shared/domain/errors';
-import type { Owner } from '@parley/shared/domain/ids';
+import { isParleyError } from '@parley/core/domain/errors';
+import type { Owner } from '@parley/core/domain/ids';
 import { createLog } from '@parley/shared/observe/log';
 import type { Backend } from '@parley/shared/ports/backend';
 import type { OwnerRecords } from '@parley/shared/ports/owner-records';

@@ -1,6 +1,6 @@
+import { ParleyError } from '@parley/core/domain/errors';
 import type { ApprovalInput } from '@parley/shared/domain/approvals/response-input';
 import { notFound } from '@parley/shared/domain/caller';
-import { ParleyError } from '@parley/shared/domain/errors';
 import type { ConversationRef, Support } from '@parley/shared/domain/runs/run';
 import type { RunNote } from '@parley/shared/ports/runs/runs';
 import { eraseConversation } from '@parley/shared/runs/erase/conversation';

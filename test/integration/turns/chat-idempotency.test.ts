@@ -1,4 +1,4 @@
-import { ParleyError } from '@parley/shared/domain/errors';
+import { ParleyError } from '@parley/core/domain/errors';
 import type { RunRef } from '@parley/shared/domain/runs/run';
 import type { Runs } from '@parley/shared/ports/runs/runs';
 import { describe, expect, it } from 'vitest';

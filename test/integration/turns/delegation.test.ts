@@ -1,4 +1,4 @@
-import { ParleyError } from '@parley/shared/domain/errors';
+import { ParleyError } from '@parley/core/domain/errors';
 import type { Run, RunRef } from '@parley/shared/domain/runs/run';
 import { createMemoryBackend } from '@parley/shared/memory/backend';
 import type { Backend } from '@parley/shared/ports/backend';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ParleyError } from '@parley/shared/domain/errors';
+import { ParleyError } from '@parley/core/domain/errors';
 import { DETACHED, type RunRef, UNOWNED } from '@parley/shared/domain/runs/run';
 import { createMemoryBackend } from '@parley/shared/memory/backend';
 import { expect, it } from 'vitest';

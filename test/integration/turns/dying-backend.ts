@@ -1,4 +1,4 @@
-import { ParleyError } from '@parley/shared/domain/errors';
+import { ParleyError } from '@parley/core/domain/errors';
 import type { Backend } from '@parley/shared/ports/backend';
 import type { Heartbeats } from '@parley/shared/ports/runs/heartbeats';
 import type { RunQueue } from '@parley/shared/ports/runs/run-queue';

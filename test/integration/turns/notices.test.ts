@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { FamilyTypes, RowOf } from '@parley/shared/domain/family';
-import { NotifyRules } from '@parley/shared/domain/notify';
+import type { FamilyTypes, RowOf } from '@parley/core/domain/family';
+import { NotifyRules } from '@parley/core/domain/notify';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type AcpSite, openAcpSite } from '../../harness/acp/setup.ts';
 import { waitUntil } from '../../harness/wait-until.ts';

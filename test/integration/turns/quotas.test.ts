@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { ParleyError } from '@parley/shared/domain/errors';
+import type { ParleyError } from '@parley/core/domain/errors';
 import { createMemoryBackend } from '@parley/shared/memory/backend';
 import type { BackendSettings } from '@parley/shared/ports/backend';
 import { type TenantQuotas, withTenantQuotas } from '@parley/shared/runs/tenant-quotas';

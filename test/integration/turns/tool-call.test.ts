@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { CLIENT_CAPABILITIES_META_KEY, type ClientCapabilities, Server } from '@modelcontextprotocol/server';
-import type { Owner } from '@parley/shared/domain/ids';
+import type { Owner } from '@parley/core/domain/ids';
 import type { RunRef, Support } from '@parley/shared/domain/runs/run';
 import { createMemoryBackend } from '@parley/shared/memory/backend';
 import type { Backend } from '@parley/shared/ports/backend';

@@ -1,4 +1,4 @@
-import { ParleyError } from '@parley/shared/domain/errors';
+import { ParleyError } from '@parley/core/domain/errors';
 import { createMemoryBackend } from '@parley/shared/memory/backend';
 import type { Conversations } from '@parley/shared/ports/runs/conversations';
 import type { Runs } from '@parley/shared/ports/runs/runs';

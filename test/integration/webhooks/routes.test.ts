@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { mintElicitationId } from '@parley/core/domain/ids';
 import { parseServiceKeys } from '@parley/shared/config/service-keys';
 import { createWebhooks } from '@parley/shared/delivery/webhooks';
-import { mintElicitationId } from '@parley/shared/domain/ids';
 import { webhookIdOf } from '@parley/shared/domain/webhooks/webhook';
 import { createMemoryBackend } from '@parley/shared/memory/backend';
 import { createMemoryDeadLetters } from '@parley/shared/memory/outbox/dead-letters';

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
+import type { Owner } from '@parley/core/domain/ids';
 import { toWire } from '@parley/shared/domain/elicitations/row';
-import type { Owner } from '@parley/shared/domain/ids';
 import { WEBHOOK_KEEP_MS, WEBHOOK_PAUSES_MS } from '@parley/shared/domain/webhooks/schedule';
 import { webhookIdOf } from '@parley/shared/domain/webhooks/webhook';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';

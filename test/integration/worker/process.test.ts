@@ -1,4 +1,4 @@
-import { bucketOf } from '@parley/shared/domain/ids';
+import { bucketOf } from '@parley/core/domain/ids';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freePort } from '../../harness/free-port.ts';
 import { type ManagedProcess, startWorker } from '../../harness/processes/processes.ts';

@@ -1,4 +1,4 @@
-import { bucketOf, mintElicitationId } from '@parley/shared/domain/ids';
+import { bucketOf, mintElicitationId } from '@parley/core/domain/ids';
 import { BACKUP_DELAY_MS } from '@parley/shared/ports/elicitations/deadlines';
 import { expiringKey } from '@parley/shared/redis/client/keys';
 import { timerPrefix } from '@parley/shared/redis/jobs/timers';

@@ -1,4 +1,4 @@
-import { mintStreamRequestId } from '@parley/shared/domain/ids';
+import { mintStreamRequestId } from '@parley/core/domain/ids';
 import { offerOrphans } from '@parley/shared/runs/offer-orphans';
 import { expect, it } from 'vitest';
 

@@ -1,3 +1,4 @@
+import { bucketOf, type StreamRef } from '@parley/core/domain/ids';
 import {
   a2aPushKinds,
   type DeliverPushDeps,
@@ -5,7 +6,6 @@ import {
 } from '@parley/shared/delivery/a2a-push/deliver';
 import { A2A_DELIVER, A2A_PUSH, createPushStore, deliverTask } from '@parley/shared/delivery/a2a-push/store';
 import { createReceivers } from '@parley/shared/delivery/receivers';
-import { bucketOf, type StreamRef } from '@parley/shared/domain/ids';
 import type { TurnEvent } from '@parley/shared/domain/runs/turn-events';
 import { createMemoryBackend } from '@parley/shared/memory/backend';
 import type { OutboxTask } from '@parley/shared/ports/delivery/outbox';

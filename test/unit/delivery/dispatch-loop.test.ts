@@ -1,6 +1,6 @@
+import { BUCKET_COUNT } from '@parley/core/domain/ids';
 import { createDispatch } from '@parley/shared/delivery/dispatch';
 import { startDispatching } from '@parley/shared/delivery/dispatch-loop';
-import { BUCKET_COUNT } from '@parley/shared/domain/ids';
 import { createMemoryOutbox } from '@parley/shared/memory/outbox/outbox';
 import type { DeliveryKind } from '@parley/shared/ports/delivery/kind';
 import type { OutboxSignal, OutboxTask } from '@parley/shared/ports/delivery/outbox';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { BUCKET_COUNT } from '@parley/core/domain/ids';
 import { deliverWebhook, webhookKind, webhookTask } from '@parley/shared/delivery/deliver-webhook';
 import { createDispatch } from '@parley/shared/delivery/dispatch';
 import { createReceivers } from '@parley/shared/delivery/receivers';
-import { BUCKET_COUNT } from '@parley/shared/domain/ids';
 import { createMemoryBackend } from '@parley/shared/memory/backend';
 import { createMemoryOutbox } from '@parley/shared/memory/outbox/outbox';
 import type { DeliveryKind } from '@parley/shared/ports/delivery/kind';

@@ -1,12 +1,12 @@
-import type { ApprovalCommand } from '@parley/shared/domain/approvals/commands';
 import {
   APPROVAL_STATUSES,
   type ApprovalStatus,
   isApprovalEnded,
-} from '@parley/shared/domain/approvals/status';
+} from '@parley/core/domain/approvals/status';
+import type { ExpireCommand, WithdrawCommand } from '@parley/core/domain/family';
+import type { ApprovalCommand } from '@parley/shared/domain/approvals/commands';
 import { approvalTransition } from '@parley/shared/domain/approvals/transition';
 import type { ApprovalRow } from '@parley/shared/domain/approvals/types';
-import type { ExpireCommand, WithdrawCommand } from '@parley/shared/domain/family';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 

@@ -1,4 +1,4 @@
-import { canonicalJson } from '@parley/shared/domain/json/canonical-json';
+import { canonicalJson } from '@parley/core/domain/json/canonical-json';
 import canonicalize from 'canonicalize';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';

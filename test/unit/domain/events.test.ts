@@ -1,4 +1,4 @@
-import { ACTIONS, STATUSES } from '@parley/shared/domain/elicitations/status';
+import { ACTIONS, STATUSES } from '@parley/core/domain/elicitations/status';
 import {
   ELICITATION_EVENTS,
   ElicitationEvent,
@@ -6,7 +6,7 @@ import {
   isElicitationEvent,
   parseFeedPosition,
   StreamEvent,
-} from '@parley/shared/domain/events';
+} from '@parley/core/domain/events';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { sized } from '../../harness/proof-size.ts';

@@ -1,6 +1,6 @@
-import { checkFormAnswer, type FormContent, sameContent } from '@parley/shared/domain/forms/answer';
-import { checkFormSchema, type FormField, type FormSchema } from '@parley/shared/domain/forms/schema';
-import type { FormValue } from '@parley/shared/domain/forms/value';
+import { checkFormAnswer, type FormContent, sameContent } from '@parley/core/domain/forms/answer';
+import { checkFormSchema, type FormField, type FormSchema } from '@parley/core/domain/forms/schema';
+import type { FormValue } from '@parley/core/domain/forms/value';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { sized } from '../../harness/proof-size.ts';

@@ -1,6 +1,6 @@
-import type { FormContent } from '@parley/shared/domain/forms/answer';
-import type { FormField, FormSchema } from '@parley/shared/domain/forms/schema';
-import type { FormValue, MultiSelectField, NumberField, TextField } from '@parley/shared/domain/forms/value';
+import type { FormContent } from '@parley/core/domain/forms/answer';
+import type { FormField, FormSchema } from '@parley/core/domain/forms/schema';
+import type { FormValue, MultiSelectField, NumberField, TextField } from '@parley/core/domain/forms/value';
 import fc from 'fast-check';
 import { FORMAT_SAMPLES } from './form-samples.ts';
 

@@ -1,4 +1,4 @@
-import { checkFormSchema } from '@parley/shared/domain/forms/schema';
+import { checkFormSchema } from '@parley/core/domain/forms/schema';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { sized } from '../../harness/proof-size.ts';

@@ -1,4 +1,4 @@
-import { faultOfFormat, type TextFormat } from '@parley/shared/domain/forms/formats';
+import { faultOfFormat, type TextFormat } from '@parley/core/domain/forms/formats';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { FORMAT_SAMPLES } from './form-samples.ts';

@@ -1,4 +1,4 @@
-import { checkFormSchema, type FormSchema } from '@parley/shared/domain/forms/schema';
+import { checkFormSchema, type FormSchema } from '@parley/core/domain/forms/schema';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { formSchema } from './form-arbitraries.ts';

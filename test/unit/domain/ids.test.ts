@@ -1,4 +1,4 @@
-import { AskInput, CallerId } from '@parley/shared/domain/elicitations/ask-input';
+import { AskInput, CallerId } from '@parley/core/domain/elicitations/ask-input';
 import {
   BUCKET_COUNT,
   bucketOf,
@@ -10,7 +10,7 @@ import {
   mintElicitationId,
   mintStreamRequestId,
   ownStreamOf,
-} from '@parley/shared/domain/ids';
+} from '@parley/core/domain/ids';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 

@@ -1,4 +1,4 @@
-import { endOfQuietHours, firstNoticeAt, NotifyRules, nextNotice } from '@parley/shared/domain/notify';
+import { endOfQuietHours, firstNoticeAt, NotifyRules, nextNotice } from '@parley/core/domain/notify';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 

@@ -1,4 +1,4 @@
-import { readable, readableLine } from '@parley/shared/domain/readable';
+import { readable, readableLine } from '@parley/core/domain/readable';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { html } from '../../../services/api/src/pages/kit/html.ts';

@@ -1,5 +1,5 @@
-import { UserId } from '@parley/shared/domain/elicitations/ask-input';
-import { faultOfProse, faultOfUserId, lengthOf } from '@parley/shared/domain/text';
+import { UserId } from '@parley/core/domain/elicitations/ask-input';
+import { faultOfProse, faultOfUserId, lengthOf } from '@parley/core/domain/text';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { sized } from '../../harness/proof-size.ts';

@@ -1,9 +1,9 @@
+import { isTerminal, STATUSES, type Status } from '@parley/core/domain/elicitations/status';
+import type { FormSchema } from '@parley/core/domain/forms/schema';
 import type { Command } from '@parley/shared/domain/elicitations/commands';
 import type { Row } from '@parley/shared/domain/elicitations/row';
 import { eventsOfRow } from '@parley/shared/domain/elicitations/row-events';
-import { isTerminal, STATUSES, type Status } from '@parley/shared/domain/elicitations/status';
 import { type Decision, type Step, transition } from '@parley/shared/domain/elicitations/transition';
-import type { FormSchema } from '@parley/shared/domain/forms/schema';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { contentFor, QUESTIONS } from '../../harness/engines/questions.ts';

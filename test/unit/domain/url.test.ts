@@ -1,4 +1,4 @@
-import { faultOfUrl, warningsOfUrl } from '@parley/shared/domain/url';
+import { faultOfUrl, warningsOfUrl } from '@parley/core/domain/url';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
+import { OPEN_STATUSES, STATUSES } from '@parley/core/domain/elicitations/status';
+import { mintElicitationId } from '@parley/core/domain/ids';
 import { EnvError, engineSettings, readEnv } from '@parley/shared/config/env';
 import { webhookRules, webhookSecretsOf } from '@parley/shared/config/webhooks-env';
 import { type Row, toWire } from '@parley/shared/domain/elicitations/row';
-import { OPEN_STATUSES, STATUSES } from '@parley/shared/domain/elicitations/status';
-import { mintElicitationId } from '@parley/shared/domain/ids';
 import { faultOfWebhook } from '@parley/shared/domain/webhooks/rules';
 import {
   pauseAfter,

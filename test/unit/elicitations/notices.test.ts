@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { NotifyRules } from '@parley/shared/domain/notify';
+import { NotifyRules } from '@parley/core/domain/notify';
 import { createMemoryBackend } from '@parley/shared/memory/backend';
 import { OWNER_RECORDS_MAX } from '@parley/shared/ports/owner-records';
 import { expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-import { ParleyError } from '@parley/shared/domain/errors';
+import { ParleyError } from '@parley/core/domain/errors';
 import { createMemoryBackend } from '@parley/shared/memory/backend';
 import type { BusSignal, Topic } from '@parley/shared/ports/elicitations/event-bus';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';

@@ -1,4 +1,4 @@
-import { type FeedPosition, parseFeedPosition, type UnknownEvent } from '@parley/shared/domain/events';
+import { type FeedPosition, parseFeedPosition, type UnknownEvent } from '@parley/core/domain/events';
 import type { WatchItem } from '@parley/shared/elicitations/watch';
 import { describe, expect, it } from 'vitest';
 import { createAiSdkEncoder } from '../../../services/api/src/surfaces/ai-sdk/encoder.ts';

@@ -1,4 +1,4 @@
-import { parseFeedPosition, parseReaderPosition } from '@parley/shared/domain/events';
+import { parseFeedPosition, parseReaderPosition } from '@parley/core/domain/events';
 import type { LiveItem, WatchItem } from '@parley/shared/elicitations/watch';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

@@ -1,7 +1,7 @@
-import { checkFormAnswer } from '@parley/shared/domain/forms/answer';
-import { controlsOf, type FormControl } from '@parley/shared/domain/forms/controls';
-import type { FormField } from '@parley/shared/domain/forms/value';
-import { readable } from '@parley/shared/domain/readable';
+import { checkFormAnswer } from '@parley/core/domain/forms/answer';
+import { controlsOf, type FormControl } from '@parley/core/domain/forms/controls';
+import type { FormField } from '@parley/core/domain/forms/value';
+import { readable } from '@parley/core/domain/readable';
 import { describe, expect, it } from 'vitest';
 import { describeElsewhere } from '../../../clients/cli/src/acp/describe.ts';
 import { LEFT } from '../../../clients/cli/src/terminal/screen.ts';

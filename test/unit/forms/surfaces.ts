@@ -1,7 +1,7 @@
 /** What each surface with a pure renderer shows of the odd form, by the name of the field. */
 import type { CreateElicitationRequest } from '@agentclientprotocol/sdk';
-import type { FormSchema } from '@parley/shared/domain/forms/schema';
-import { readable } from '@parley/shared/domain/readable';
+import type { FormSchema } from '@parley/core/domain/forms/schema';
+import { readable } from '@parley/core/domain/readable';
 import type { InputBlock, ModalView } from '@slack/types';
 import { createRequest } from '../../../clients/cli/src/acp/elicitation.ts';
 import { createChoice, createMultiChoice } from '../../../clients/cli/src/terminal/choice.ts';

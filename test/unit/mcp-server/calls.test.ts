@@ -1,5 +1,5 @@
+import { mintElicitationId } from '@parley/core/domain/ids';
 import { mcpSecretsOf } from '@parley/shared/config/mcp-env';
-import { mintElicitationId } from '@parley/shared/domain/ids';
 import type { RunRef } from '@parley/shared/domain/runs/run';
 import { createMemoryBackend } from '@parley/shared/memory/backend';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';

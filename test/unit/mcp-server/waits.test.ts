@@ -1,4 +1,4 @@
-import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
+import type { Elicitation } from '@parley/core/domain/elicitations/elicitation';
 import { describe, expect, it } from 'vitest';
 import type { Shows } from '../../../services/api/src/surfaces/mcp/capabilities.ts';
 import { toldResult, toldStatus } from '../../../services/api/src/surfaces/mcp/waiting/told.ts';

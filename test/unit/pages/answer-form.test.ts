@@ -1,7 +1,7 @@
-import { checkFormAnswer } from '@parley/shared/domain/forms/answer';
-import { controlsOf } from '@parley/shared/domain/forms/controls';
-import { checkFormSchema, type FormSchema } from '@parley/shared/domain/forms/schema';
-import type { FormField, FormValue } from '@parley/shared/domain/forms/value';
+import { checkFormAnswer } from '@parley/core/domain/forms/answer';
+import { controlsOf } from '@parley/core/domain/forms/controls';
+import { checkFormSchema, type FormSchema } from '@parley/core/domain/forms/schema';
+import type { FormField, FormValue } from '@parley/core/domain/forms/value';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readPostedForm } from '../../../services/api/src/pages/answer/posted-form.ts';

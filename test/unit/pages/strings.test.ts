@@ -1,7 +1,7 @@
-import { controlsOf } from '@parley/shared/domain/forms/controls';
-import type { Fault } from '@parley/shared/domain/forms/fault';
-import { TEXT_FORMATS } from '@parley/shared/domain/forms/formats';
-import type { FormField } from '@parley/shared/domain/forms/value';
+import { controlsOf } from '@parley/core/domain/forms/controls';
+import type { Fault } from '@parley/core/domain/forms/fault';
+import { TEXT_FORMATS } from '@parley/core/domain/forms/formats';
+import type { FormField } from '@parley/core/domain/forms/value';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Html, html } from '../../../services/api/src/pages/kit/html.ts';

@@ -1,4 +1,4 @@
-import { ParleyError } from '@parley/shared/domain/errors';
+import { ParleyError } from '@parley/core/domain/errors';
 import type { TurnEvent } from '@parley/shared/domain/runs/turn-events';
 import type { Runs, RunText, RunWrite, WriteResult } from '@parley/shared/ports/runs/runs';
 import { createRunWriter } from '@parley/shared/runs/write';

@@ -1,4 +1,4 @@
-import { BUCKET_COUNT, bucketOf, mintElicitationId } from '@parley/shared/domain/ids';
+import { BUCKET_COUNT, bucketOf, mintElicitationId } from '@parley/core/domain/ids';
 import { parseKey } from '@parley/shared/redis/client/key-names';
 import {
   canaryKey,

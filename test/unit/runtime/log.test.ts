@@ -1,4 +1,4 @@
-import { ParleyError } from '@parley/shared/domain/errors';
+import { ParleyError } from '@parley/core/domain/errors';
 import { createLog, type Log } from '@parley/shared/observe/log';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

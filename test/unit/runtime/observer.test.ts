@@ -1,5 +1,5 @@
 import { type Span, TraceFlags } from '@opentelemetry/api';
-import type { AskInput } from '@parley/shared/domain/elicitations/ask-input';
+import type { AskInput } from '@parley/core/domain/elicitations/ask-input';
 import type { Row } from '@parley/shared/domain/elicitations/row';
 import { createObserver } from '@parley/shared/observe/observer';
 import type { Backend } from '@parley/shared/ports/backend';

@@ -1,5 +1,5 @@
+import { parseFeedPosition } from '@parley/core/domain/events';
 import { createChatTransport, isChatStreamError } from '@parley/sdk/chat';
-import { parseFeedPosition } from '@parley/shared/domain/events';
 import type { WatchItem } from '@parley/shared/elicitations/watch';
 import type { UIMessage, UIMessageChunk } from 'ai';
 import fc from 'fast-check';

@@ -1,7 +1,7 @@
 /** The prompts of a terminal by what is read and what is written, without a pseudo-terminal. */
 import { createServer } from 'node:http';
 import { PassThrough, Writable } from 'node:stream';
-import type { FormSchema } from '@parley/shared/domain/forms/schema';
+import type { FormSchema } from '@parley/core/domain/forms/schema';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { readCliEnv } from '../../../clients/cli/src/env.ts';
 import { EXIT } from '../../../clients/cli/src/exit-code.ts';

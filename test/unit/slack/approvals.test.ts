@@ -1,7 +1,7 @@
-import type { Arguments } from '@parley/shared/domain/approvals/approval';
+import type { Arguments } from '@parley/core/domain/approvals/approval';
+import type { ApprovalDefinition } from '@parley/core/domain/approvals/definition';
+import { APPROVAL_STATUSES, type ApprovalStatus } from '@parley/core/domain/approvals/status';
 import { faultsOfArguments } from '@parley/shared/domain/approvals/check-arguments';
-import type { ApprovalDefinition } from '@parley/shared/domain/approvals/definition';
-import { APPROVAL_STATUSES, type ApprovalStatus } from '@parley/shared/domain/approvals/status';
 import type { ApprovalRow } from '@parley/shared/domain/approvals/types';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

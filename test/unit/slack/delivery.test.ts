@@ -1,8 +1,8 @@
+import type { Owner } from '@parley/core/domain/ids';
+import { bucketOf } from '@parley/core/domain/ids';
+import type { NotifyRules } from '@parley/core/domain/notify';
 import type { ApprovalRow } from '@parley/shared/domain/approvals/types';
 import { toApprovalWire } from '@parley/shared/domain/approvals/wire';
-import type { Owner } from '@parley/shared/domain/ids';
-import { bucketOf } from '@parley/shared/domain/ids';
-import type { NotifyRules } from '@parley/shared/domain/notify';
 import type { TurnEvent } from '@parley/shared/domain/runs/turn-events';
 import type { OutboxResult, OutboxTask } from '@parley/shared/ports/delivery/outbox';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-import { ParleyError } from '@parley/shared/domain/errors';
+import { ParleyError } from '@parley/core/domain/errors';
 import { describe, expect, it } from 'vitest';
 import { createNames } from '../../../services/api/src/surfaces/slack/listeners/names.ts';
 import { readable } from '../../harness/slack/person.ts';

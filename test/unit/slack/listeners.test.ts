@@ -1,5 +1,5 @@
-import { ParleyError } from '@parley/shared/domain/errors';
-import { mintRecordId } from '@parley/shared/domain/ids';
+import { ParleyError } from '@parley/core/domain/errors';
+import { mintRecordId } from '@parley/core/domain/ids';
 import { expect, it } from 'vitest';
 import { requestApproval } from '../../harness/engines/approvals.ts';
 import { askKind, newOwner, newStream } from '../../harness/engines/questions.ts';

@@ -1,8 +1,8 @@
+import { STATUSES, type Status } from '@parley/core/domain/elicitations/status';
+import { checkFormAnswer } from '@parley/core/domain/forms/answer';
+import { controlsOf } from '@parley/core/domain/forms/controls';
+import { checkFormSchema, type FormSchema } from '@parley/core/domain/forms/schema';
 import type { Row } from '@parley/shared/domain/elicitations/row';
-import { STATUSES, type Status } from '@parley/shared/domain/elicitations/status';
-import { checkFormAnswer } from '@parley/shared/domain/forms/answer';
-import { controlsOf } from '@parley/shared/domain/forms/controls';
-import { checkFormSchema, type FormSchema } from '@parley/shared/domain/forms/schema';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {

@@ -1,5 +1,5 @@
-import type { AskInput } from '@parley/shared/domain/elicitations/ask-input';
-import { bucketOf } from '@parley/shared/domain/ids';
+import type { AskInput } from '@parley/core/domain/elicitations/ask-input';
+import { bucketOf } from '@parley/core/domain/ids';
 import { expect, it } from 'vitest';
 import { slackKind } from '../../../services/api/src/surfaces/slack/delivery/kind.ts';
 import { requestApproval } from '../../harness/engines/approvals.ts';

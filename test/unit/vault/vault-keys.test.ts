@@ -1,6 +1,6 @@
+import { bucketOf } from '@parley/core/domain/ids';
 import { readEnv } from '@parley/shared/config/env';
 import { vaultLocation } from '@parley/shared/config/redis-env';
-import { bucketOf } from '@parley/shared/domain/ids';
 import { parseKey } from '@parley/shared/redis/client/key-names';
 import { tagOf } from '@parley/shared/redis/client/keys';
 import {

@@ -1,4 +1,4 @@
-import { controlsOf } from '@parley/shared/domain/forms/controls';
+import { controlsOf } from '@parley/core/domain/forms/controls';
 import { describe, expect, it } from 'vitest';
 import type { Approval } from '../../../clients/widget/src/approval.ts';
 import { isApproval, newerApproval } from '../../../clients/widget/src/approval.ts';

@@ -1,4 +1,4 @@
-import { STATUSES } from '@parley/shared/domain/elicitations/status';
+import { STATUSES } from '@parley/core/domain/elicitations/status';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Elicitation, isElicitation, isOpen, newer } from '../../../clients/widget/src/elicitation.ts';

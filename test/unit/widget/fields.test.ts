@@ -1,7 +1,7 @@
-import { checkFormAnswer } from '@parley/shared/domain/forms/answer';
-import { controlsOf, type FormControl } from '@parley/shared/domain/forms/controls';
-import { textOfFault } from '@parley/shared/domain/forms/fault';
-import { checkFormSchema, type FormSchema } from '@parley/shared/domain/forms/schema';
+import { checkFormAnswer } from '@parley/core/domain/forms/answer';
+import { controlsOf, type FormControl } from '@parley/core/domain/forms/controls';
+import { textOfFault } from '@parley/core/domain/forms/fault';
+import { checkFormSchema, type FormSchema } from '@parley/core/domain/forms/schema';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import {

@@ -1,4 +1,4 @@
-import { isTerminal } from '@parley/shared/domain/elicitations/status';
+import { isTerminal } from '@parley/core/domain/elicitations/status';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Approval } from '../../../clients/widget/src/approval.ts';

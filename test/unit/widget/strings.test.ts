@@ -1,4 +1,4 @@
-import { controlsOf } from '@parley/shared/domain/forms/controls';
+import { controlsOf } from '@parley/core/domain/forms/controls';
 import { describe, expect, it } from 'vitest';
 import { ENGLISH_APPROVAL } from '../../../clients/widget/src/strings/approval.ts';
 import { GERMAN } from '../../../clients/widget/src/strings/de.ts';

@@ -1,6 +1,6 @@
+import { controlsOf, type FormControl } from '@parley/core/domain/forms/controls';
+import { isRecord } from '@parley/core/domain/plain-record';
 import type { Approval, Elicitation } from '@parley/sdk';
-import { controlsOf, type FormControl } from '@parley/shared/domain/forms/controls';
-import { isRecord } from '@parley/shared/domain/plain-record';
 import { approvalText } from '../approval-text.ts';
 
 /** Describes a question that reached nobody; its asker continues with its own default. */

@@ -1,7 +1,7 @@
 import type { CreateElicitationRequest, CreateElicitationResponse } from '@agentclientprotocol/sdk';
+import { labelledSchema } from '@parley/core/domain/forms/labelled';
+import { isRecord } from '@parley/core/domain/plain-record';
 import type { Answer, Elicitation } from '@parley/sdk';
-import { labelledSchema } from '@parley/shared/domain/forms/labelled';
-import { isRecord } from '@parley/shared/domain/plain-record';
 
 /** Why a form is asked again: what the server found wrong with its fields. */
 export type FieldFaults = readonly { readonly path: string; readonly message: string }[];

@@ -1,6 +1,6 @@
 import { type AgentContext, methods } from '@agentclientprotocol/sdk';
+import { isTerminal } from '@parley/core/domain/elicitations/status';
 import { type Answer, type Elicitation, isParleyClientError, type ParleyClient } from '@parley/sdk';
-import { isTerminal } from '@parley/shared/domain/elicitations/status';
 import type { ShownModes } from './capabilities.ts';
 import { describeElsewhere, describeFailed, describeUndelivered, NOBODY_WAS_ASKED } from './describe.ts';
 import { createRequest, type FieldFaults, readResponse } from './elicitation.ts';

@@ -1,6 +1,6 @@
 import { RequestError, type StopReason } from '@agentclientprotocol/sdk';
+import { isRecord } from '@parley/core/domain/plain-record';
 import type { ChatChunk } from '@parley/sdk/chat';
-import { isRecord } from '@parley/shared/domain/plain-record';
 
 /** Of the finish reasons that chats know; every other one is an ordinary end. */
 const STOP_REASONS: Readonly<Record<string, StopReason>> = {

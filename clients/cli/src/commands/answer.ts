@@ -1,6 +1,6 @@
+import { isTerminal as isEnded } from '@parley/core/domain/elicitations/status';
+import { isRecord } from '@parley/core/domain/plain-record';
 import { type Answer, createClient, type Elicitation, type ParleyClient } from '@parley/sdk';
-import { isTerminal as isEnded } from '@parley/shared/domain/elicitations/status';
-import { isRecord } from '@parley/shared/domain/plain-record';
 import { type Command, Option } from 'commander';
 import { answerInTerminal } from '../answering.ts';
 import { connectionOf } from '../connection.ts';

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
+import { readableLine } from '@parley/core/domain/readable';
 import { createClient, type ParleyClient } from '@parley/sdk';
-import { readableLine } from '@parley/shared/domain/readable';
 import { type Command, InvalidArgumentError } from 'commander';
 import { LOCAL_CALL, shellWord } from '../called-as.ts';
 import { type CliContext, print, shownText } from '../context.ts';

@@ -1,5 +1,5 @@
-import { readableLine } from '@parley/shared/domain/readable';
-import type { RedisDiagnosis } from '@parley/shared/ports/redis-diagnosis';
+import { readableLine } from '@parley/core/domain/readable';
+import type { RedisDiagnosis } from '@parley/server/diagnosis';
 import type { Command } from 'commander';
 import { connectionOf } from '../connection.ts';
 import { type CliContext, isJson, print, printJson, styled } from '../context.ts';

@@ -1,6 +1,6 @@
+import { isRecord } from '@parley/core/domain/plain-record';
 import type { Question } from '@parley/sdk';
 import { fieldsOfList, pagesOf } from '@parley/sdk/elicit';
-import { isRecord } from '@parley/shared/domain/plain-record';
 import type { Command } from 'commander';
 import { userOf } from '../connection.ts';
 import { type CliContext, readStdin, readText } from '../context.ts';

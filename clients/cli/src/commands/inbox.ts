@@ -1,6 +1,6 @@
+import { isTerminal as isEnded } from '@parley/core/domain/elicitations/status';
+import { readableLine } from '@parley/core/domain/readable';
 import { createClient, type Elicitation, type InboxItem, type ParleyClient } from '@parley/sdk';
-import { isTerminal as isEnded } from '@parley/shared/domain/elicitations/status';
-import { readableLine } from '@parley/shared/domain/readable';
 import type { Command } from 'commander';
 import { answerInTerminal, countdownOf } from '../answering.ts';
 import { connectionOf } from '../connection.ts';

@@ -1,5 +1,5 @@
+import { readableLine } from '@parley/core/domain/readable';
 import { createClient, type StreamItem } from '@parley/sdk';
-import { readableLine } from '@parley/shared/domain/readable';
 import type { Command } from 'commander';
 import { approvalText } from '../approval-text.ts';
 import { connectionOf } from '../connection.ts';

@@ -1,5 +1,5 @@
 import { createTransport, pathSegment, RETRY_DEFAULTS, resolveBaseUrl } from '@parley/core';
-import { readableLine } from '@parley/shared/domain/readable';
+import { readableLine } from '@parley/core/domain/readable';
 import type { Command } from 'commander';
 import { z } from 'zod';
 import { connectionOf } from '../connection.ts';

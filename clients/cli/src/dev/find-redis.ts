@@ -1,4 +1,4 @@
-import type { RedisDiagnosis } from '@parley/shared/ports/redis-diagnosis';
+import type { RedisDiagnosis } from '@parley/server/diagnosis';
 
 const TIMEOUT_MS = 800;
 const LOCAL_REDIS = 'redis://127.0.0.1:6379';
@@ -13,10 +13,7 @@ export async function diagnoseEnvironment(
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<RedisFindings> {
   // Loading a client of Redis takes as long as most commands.
-  const [{ diagnose }, { readRedisPlaces }] = await Promise.all([
-    import('@parley/shared/redis/diagnosis/diagnose'),
-    import('@parley/shared/config/redis-env'),
-  ]);
+  const { diagnose, readRedisPlaces } = await import('@parley/server/diagnosis');
   const read = readRedisPlaces(env);
   if ('faults' in read) return read;
   const looks = Object.entries(read.places).map(async ([variable, location]) => {
@@ -36,7 +33,7 @@ export interface RedisSearch {
 
 /** Looks for a Redis at an address, by default on this machine. Finds neither where nothing listens. */
 export async function findRedis(url = LOCAL_REDIS, timeoutMs = TIMEOUT_MS): Promise<RedisSearch> {
-  const { diagnose } = await import('@parley/shared/redis/diagnosis/diagnose');
+  const { diagnose } = await import('@parley/server/diagnosis');
   const { fault } = await diagnose({ kind: 'single', url }, { timeoutMs });
   if (fault === undefined) return { url };
   return fault.code === 'refused' ? {} : { refusal: fault.text };

@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { linkSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { isRecord } from '@parley/shared/domain/plain-record';
+import { isRecord } from '@parley/core/domain/plain-record';
 import { CliError, EXIT } from '../exit-code.ts';
 import { writeDraft, writePrivateFile } from '../private-file.ts';
 import type { SecretStore } from './store.ts';

@@ -1,5 +1,5 @@
 import type { Key } from 'node:readline';
-import { plainBreaks } from '@parley/shared/domain/text';
+import { plainBreaks } from '@parley/core/domain/text';
 import { breaksLine, charactersOf, edited, inserted, type TypedText, withoutLastBreak } from './editor.ts';
 import { frameOf, type PromptState } from './frame.ts';
 import { drawn, painted, type Row, rowsOf, type Surface, symbol, windowed } from './look.ts';

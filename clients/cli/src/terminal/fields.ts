@@ -1,12 +1,12 @@
+import { type ControlKind, controlsOf, type FormControl } from '@parley/core/domain/forms/controls';
+import { textOfFault } from '@parley/core/domain/forms/fault';
+import { hintOf } from '@parley/core/domain/forms/hint';
+import { faultOfMatch } from '@parley/core/domain/forms/pattern';
+import type { FormSchema } from '@parley/core/domain/forms/schema';
+import { readTypedNumber } from '@parley/core/domain/forms/typed-number';
+import { checkValue, type FormValue } from '@parley/core/domain/forms/value';
+import { readable } from '@parley/core/domain/readable';
 import { type AnswerFault, isSkippedOther } from '@parley/sdk/elicit';
-import { type ControlKind, controlsOf, type FormControl } from '@parley/shared/domain/forms/controls';
-import { textOfFault } from '@parley/shared/domain/forms/fault';
-import { hintOf } from '@parley/shared/domain/forms/hint';
-import { faultOfMatch } from '@parley/shared/domain/forms/pattern';
-import type { FormSchema } from '@parley/shared/domain/forms/schema';
-import { readTypedNumber } from '@parley/shared/domain/forms/typed-number';
-import { checkValue, type FormValue } from '@parley/shared/domain/forms/value';
-import { readable } from '@parley/shared/domain/readable';
 import { LEFT, type Left, type Screen, type ScreenOption } from './screen.ts';
 
 const NO_ANSWER: ScreenOption<undefined> = { value: undefined, label: 'No answer' };

@@ -1,5 +1,5 @@
 import { styleText } from 'node:util';
-import { readable } from '@parley/shared/domain/readable';
+import { readable } from '@parley/core/domain/readable';
 import widthOf from 'fast-string-width';
 import { charactersOf } from './editor.ts';
 

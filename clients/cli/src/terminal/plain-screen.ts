@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
-import { readableLine } from '@parley/shared/domain/readable';
+import { readableLine } from '@parley/core/domain/readable';
 import { inserted, withoutLastBreak } from './editor.ts';
 import { createKeys, type Keys } from './keys.ts';
 import {

@@ -1,6 +1,6 @@
+import type { FormSchema } from '@parley/core/domain/forms/schema';
+import { readable, readableLine } from '@parley/core/domain/readable';
 import type { AnswerFault } from '@parley/sdk/elicit';
-import type { FormSchema } from '@parley/shared/domain/forms/schema';
-import { readable, readableLine } from '@parley/shared/domain/readable';
 import { askFields, type TerminalContent } from './fields.ts';
 import { LEFT, type Screen } from './screen.ts';
 

@@ -1,5 +1,5 @@
 import type { Key } from 'node:readline';
-import { ANSWER_TEXT_MAX } from '@parley/shared/domain/forms/value';
+import { ANSWER_TEXT_MAX } from '@parley/core/domain/forms/value';
 import type { PromptState } from './frame.ts';
 import type { Keys } from './keys.ts';
 import type { Surface } from './look.ts';

@@ -1,6 +1,6 @@
 import { type Answer, eventItemOf } from '@parley/core';
-import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
-import { isTerminal } from '@parley/shared/domain/elicitations/status';
+import type { Elicitation } from '@parley/core/domain/elicitations/elicitation';
+import { isTerminal } from '@parley/core/domain/elicitations/status';
 
 /** A question for a page to show. */
 export interface PageQuestion {

@@ -1,7 +1,7 @@
 import { sleep } from '@parley/core';
-import type { Approval } from '@parley/shared/domain/approvals/approval';
-import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
-import { isTerminal } from '@parley/shared/domain/elicitations/status';
+import type { Approval } from '@parley/core/domain/approvals/approval';
+import type { Elicitation } from '@parley/core/domain/elicitations/elicitation';
+import { isTerminal } from '@parley/core/domain/elicitations/status';
 import type { UIMessageChunk } from 'ai';
 import type { ParleyClient } from '../client.ts';
 import { isChatStreamError } from './errors.ts';

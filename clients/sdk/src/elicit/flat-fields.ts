@@ -1,6 +1,6 @@
-import { fitsFormat } from '@parley/shared/domain/forms/formats';
-import type { FormSchema } from '@parley/shared/domain/forms/schema';
-import type { FormField } from '@parley/shared/domain/forms/value';
+import { fitsFormat } from '@parley/core/domain/forms/formats';
+import type { FormSchema } from '@parley/core/domain/forms/schema';
+import type { FormField } from '@parley/core/domain/forms/value';
 import type { AskField, ChoiceOption, FieldValue, OptionalField } from './asks.ts';
 
 /** The choice that stands for a text of the person's own, and the ending of the field that takes the text. */

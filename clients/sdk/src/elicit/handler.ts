@@ -1,4 +1,4 @@
-import type { FormSchema } from '@parley/shared/domain/forms/schema';
+import type { FormSchema } from '@parley/core/domain/forms/schema';
 import type { Ask } from './asks.ts';
 import type { AnswerFault } from './flat-fields.ts';
 

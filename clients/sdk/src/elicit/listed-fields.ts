@@ -1,6 +1,6 @@
 import { ParleyClientError } from '@parley/core';
-import { isListedType, LISTED_KINDS } from '@parley/shared/domain/forms/listed-kinds';
-import { isRecord } from '@parley/shared/domain/plain-record';
+import { isListedType, LISTED_KINDS } from '@parley/core/domain/forms/listed-kinds';
+import { isRecord } from '@parley/core/domain/plain-record';
 import type { OptionalField } from './asks.ts';
 
 /** A field as agents list it. */

@@ -1,6 +1,6 @@
 import { ParleyClientError } from '@parley/core';
-import { checkFormAnswer } from '@parley/shared/domain/forms/answer';
-import { checkFormSchema, type FormSchema } from '@parley/shared/domain/forms/schema';
+import { checkFormAnswer } from '@parley/core/domain/forms/answer';
+import { checkFormSchema, type FormSchema } from '@parley/core/domain/forms/schema';
 import { formOf, isStandardForm, type StandardForm } from '../standard-form.ts';
 import type { FormSchemaInput } from '../typed-form.ts';
 import type { Ask, FieldValue, FormAsk, FormStep } from './asks.ts';

@@ -6,7 +6,7 @@ import {
   RETRY_DEFAULTS,
   resolveBaseUrl,
 } from '@parley/core';
-import { isRecord } from '@parley/shared/domain/plain-record';
+import { isRecord } from '@parley/core/domain/plain-record';
 import type { ClientOptions } from '../client.ts';
 
 /** What a workflow did at one position. `name` is the name of a step, or the digest of an ask. */

@@ -1,5 +1,5 @@
 import { createRandomId, isParleyClientError } from '@parley/core';
-import { isRecord } from '@parley/shared/domain/plain-record';
+import { isRecord } from '@parley/core/domain/plain-record';
 import type { Elicitor } from '../elicit/elicitor.ts';
 import { type Attempt, NobodyCanAskError } from '../elicit/outcome.ts';
 import { digestOf, digestOfAsk } from './digest.ts';

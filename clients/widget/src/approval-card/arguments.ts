@@ -1,6 +1,6 @@
-import { pointerOf } from '@parley/shared/domain/approvals/json-pointer';
-import { isRecord } from '@parley/shared/domain/plain-record';
-import { readable } from '@parley/shared/domain/readable';
+import { pointerOf } from '@parley/core/domain/approvals/json-pointer';
+import { isRecord } from '@parley/core/domain/plain-record';
+import { readable } from '@parley/core/domain/readable';
 import { html, nothing, type TemplateResult } from 'lit';
 import type { ApprovalStrings } from '../strings/approval.ts';
 

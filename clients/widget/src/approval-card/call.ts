@@ -1,4 +1,4 @@
-import { readable } from '@parley/shared/domain/readable';
+import { readable } from '@parley/core/domain/readable';
 import { html, nothing, type TemplateResult } from 'lit';
 import type { Approval } from '../approval.ts';
 import { icon } from '../card/icons.ts';

@@ -1,8 +1,8 @@
-import { pointerOf } from '@parley/shared/domain/approvals/json-pointer';
-import { ANSWER_TEXT_MAX } from '@parley/shared/domain/forms/value';
-import { isRecord, own } from '@parley/shared/domain/plain-record';
-import { readable } from '@parley/shared/domain/readable';
-import { lengthOf } from '@parley/shared/domain/text';
+import { pointerOf } from '@parley/core/domain/approvals/json-pointer';
+import { ANSWER_TEXT_MAX } from '@parley/core/domain/forms/value';
+import { isRecord, own } from '@parley/core/domain/plain-record';
+import { readable } from '@parley/core/domain/readable';
+import { lengthOf } from '@parley/core/domain/text';
 import type { Approval } from '../approval.ts';
 import type { FieldError } from '../server/refusal.ts';
 

@@ -1,5 +1,5 @@
 import type { RememberedApproval } from '@parley/core';
-import { readableLine } from '@parley/shared/domain/readable';
+import { readableLine } from '@parley/core/domain/readable';
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
 import { noteView } from '../card/note.ts';
 import { cardStyles } from '../card/styles.ts';

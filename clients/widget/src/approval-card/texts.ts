@@ -1,5 +1,5 @@
-import { titleOfTool } from '@parley/shared/domain/approvals/tool-title';
-import { readableLine } from '@parley/shared/domain/readable';
+import { titleOfTool } from '@parley/core/domain/approvals/tool-title';
+import { readableLine } from '@parley/core/domain/readable';
 import type { Approval } from '../approval.ts';
 import type { ApprovalStrings } from '../strings/approval.ts';
 import type { Strings } from '../strings/strings.ts';

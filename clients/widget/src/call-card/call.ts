@@ -1,4 +1,4 @@
-import { isRecord } from '@parley/shared/domain/plain-record';
+import { isRecord } from '@parley/core/domain/plain-record';
 import type { Approval } from '../approval.ts';
 import { isPending, newerApproval } from '../approval.ts';
 import { type Elicitation, isOpen, newer } from '../elicitation.ts';

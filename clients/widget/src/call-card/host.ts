@@ -1,4 +1,4 @@
-import { isRecord } from '@parley/shared/domain/plain-record';
+import { isRecord } from '@parley/core/domain/plain-record';
 
 /** What the card uses of the context that its host tells (MCP Apps, revision 2026-01-26). */
 export interface HostContext {

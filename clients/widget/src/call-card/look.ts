@@ -1,4 +1,4 @@
-import { isRecord } from '@parley/shared/domain/plain-record';
+import { isRecord } from '@parley/core/domain/plain-record';
 import type { HostContext } from './host.ts';
 
 const NAME = /^--[a-z0-9-]{1,64}$/;

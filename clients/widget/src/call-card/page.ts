@@ -1,4 +1,4 @@
-import { readableLine } from '@parley/shared/domain/readable';
+import { readableLine } from '@parley/core/domain/readable';
 import { html, nothing, render, type TemplateResult } from 'lit';
 import type { Approval } from '../approval.ts';
 import { ApprovalCard } from '../approval-card/card.ts';

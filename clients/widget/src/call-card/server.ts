@@ -1,11 +1,11 @@
 import type { ApprovalChoice } from '@parley/core';
-import { isRecord } from '@parley/shared/domain/plain-record';
+import { isRecord } from '@parley/core/domain/plain-record';
 import {
   CARD_STATUSES,
   type CardProgress,
   type CardStatus,
   type ElsewhereLine,
-} from '@parley/shared/domain/runs/call-card';
+} from '@parley/core/domain/runs/call-card';
 import { type Approval, isApproval } from '../approval.ts';
 import { createServerClock } from '../clock.ts';
 import { type Elicitation, isElicitation, isOpen } from '../elicitation.ts';

@@ -1,6 +1,6 @@
-import { controlsOf, type FormControl } from '@parley/shared/domain/forms/controls';
-import { own } from '@parley/shared/domain/plain-record';
-import { readable } from '@parley/shared/domain/readable';
+import { controlsOf, type FormControl } from '@parley/core/domain/forms/controls';
+import { own } from '@parley/core/domain/plain-record';
+import { readable } from '@parley/core/domain/readable';
 import { html, nothing, type TemplateResult } from 'lit';
 import { inspectUrl } from '../address.ts';
 import type { Elicitation } from '../elicitation.ts';

@@ -1,4 +1,4 @@
-import { readableLine } from '@parley/shared/domain/readable';
+import { readableLine } from '@parley/core/domain/readable';
 import { html, type TemplateResult } from 'lit';
 import type { Elicitation } from '../elicitation.ts';
 import type { Strings } from '../strings/strings.ts';

@@ -1,4 +1,4 @@
-import { readable } from '@parley/shared/domain/readable';
+import { readable } from '@parley/core/domain/readable';
 import { html, type TemplateResult } from 'lit';
 import { type IconName, icon } from './icons.ts';
 

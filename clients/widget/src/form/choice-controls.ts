@@ -1,4 +1,4 @@
-import type { FormControl } from '@parley/shared/domain/forms/controls';
+import type { FormControl } from '@parley/core/domain/forms/controls';
 import { html, nothing, type TemplateResult } from 'lit';
 import { type Control, frame, plainText } from './control-frame.ts';
 import { current } from './control-value.ts';

@@ -1,5 +1,5 @@
-import type { FormControl } from '@parley/shared/domain/forms/controls';
-import { readable } from '@parley/shared/domain/readable';
+import type { FormControl } from '@parley/core/domain/forms/controls';
+import { readable } from '@parley/core/domain/readable';
 import { html, nothing, type TemplateResult } from 'lit';
 import type { Strings } from '../strings/strings.ts';
 import type { Draft } from './drafts.ts';

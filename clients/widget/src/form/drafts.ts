@@ -1,8 +1,8 @@
-import { type FormControl, inOrder } from '@parley/shared/domain/forms/controls';
-import type { Fault } from '@parley/shared/domain/forms/fault';
-import { isTypedFraction, readTypedNumber } from '@parley/shared/domain/forms/typed-number';
-import { checkValue, type FormValue } from '@parley/shared/domain/forms/value';
-import { plainBreaks } from '@parley/shared/domain/text';
+import { type FormControl, inOrder } from '@parley/core/domain/forms/controls';
+import type { Fault } from '@parley/core/domain/forms/fault';
+import { isTypedFraction, readTypedNumber } from '@parley/core/domain/forms/typed-number';
+import { checkValue, type FormValue } from '@parley/core/domain/forms/value';
+import { plainBreaks } from '@parley/core/domain/text';
 import type { FieldFault } from '../strings/type.ts';
 import { localOf, offsetTimeOf } from './local-time.ts';
 

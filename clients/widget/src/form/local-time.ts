@@ -1,4 +1,4 @@
-import { fitsFormat } from '@parley/shared/domain/forms/formats';
+import { fitsFormat } from '@parley/core/domain/forms/formats';
 
 const MINUTE = 60_000;
 

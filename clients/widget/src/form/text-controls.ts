@@ -1,6 +1,6 @@
-import type { ControlKind, FormControl } from '@parley/shared/domain/forms/controls';
-import { ANSWER_TEXT_MAX } from '@parley/shared/domain/forms/value';
-import { lengthOf } from '@parley/shared/domain/text';
+import type { ControlKind, FormControl } from '@parley/core/domain/forms/controls';
+import { ANSWER_TEXT_MAX } from '@parley/core/domain/forms/value';
+import { lengthOf } from '@parley/core/domain/text';
 import { html, nothing, type TemplateResult } from 'lit';
 import { type Control, frame } from './control-frame.ts';
 import { current } from './control-value.ts';

@@ -1,5 +1,5 @@
-import { controlsOf, type FormControl } from '@parley/shared/domain/forms/controls';
-import { isRecord } from '@parley/shared/domain/plain-record';
+import { controlsOf, type FormControl } from '@parley/core/domain/forms/controls';
+import { isRecord } from '@parley/core/domain/plain-record';
 import { html, nothing, type ReactiveControllerHost, type TemplateResult } from 'lit';
 import type { Strings } from '../strings/strings.ts';
 import type { FieldFault } from '../strings/type.ts';

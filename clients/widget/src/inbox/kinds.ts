@@ -1,4 +1,4 @@
-import { isTerminal } from '@parley/shared/domain/elicitations/status';
+import { isTerminal } from '@parley/core/domain/elicitations/status';
 import type { Approval } from '../approval.ts';
 import { askerOf, isPending, titleOf } from '../approvals.ts';
 import { agentOf } from '../card/head.ts';

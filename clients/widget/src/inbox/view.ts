@@ -1,5 +1,5 @@
-import { isTerminal } from '@parley/shared/domain/elicitations/status';
-import { readableLine } from '@parley/shared/domain/readable';
+import { isTerminal } from '@parley/core/domain/elicitations/status';
+import { readableLine } from '@parley/core/domain/readable';
 import { html, nothing, type TemplateResult } from 'lit';
 import { guard } from 'lit/directives/guard.js';
 import type { Approval } from '../approval.ts';

@@ -16,7 +16,7 @@ import {
   sendAnswer,
   sendDecision,
 } from '@parley/core';
-import { isRecord } from '@parley/shared/domain/plain-record';
+import { isRecord } from '@parley/core/domain/plain-record';
 import { type Approval, isApproval } from '../approval.ts';
 import { type Elicitation, isElicitation } from '../elicitation.ts';
 import { isResultUnknown, Refusal, toRefusal } from './refusal.ts';

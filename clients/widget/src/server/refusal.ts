@@ -1,5 +1,5 @@
 import { isParleyClientError, type ParleyClientError } from '@parley/core';
-import { isRecord } from '@parley/shared/domain/plain-record';
+import { isRecord } from '@parley/core/domain/plain-record';
 import { type Approval, isApproval } from '../approval.ts';
 import { type Elicitation, isElicitation } from '../elicitation.ts';
 

@@ -1,5 +1,5 @@
-import type { RememberFor, ToolHints } from '@parley/shared/domain/approvals/approval';
-import type { EndedApprovalStatus } from '@parley/shared/domain/approvals/status';
+import type { RememberFor, ToolHints } from '@parley/core/domain/approvals/approval';
+import type { EndedApprovalStatus } from '@parley/core/domain/approvals/status';
 import { durationIn, momentIn, numberIn, pluralIn } from './time.ts';
 
 /** How an approval ended, for the sentence about it. */

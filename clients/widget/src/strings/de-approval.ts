@@ -1,4 +1,4 @@
-import type { RememberFor, ToolHints } from '@parley/shared/domain/approvals/approval';
+import type { RememberFor, ToolHints } from '@parley/core/domain/approvals/approval';
 import type { ApprovalStrings, SettledApproval } from './approval.ts';
 import { durationIn, momentIn, numberIn, pluralIn } from './time.ts';
 

@@ -1,4 +1,4 @@
-import type { FormControl } from '@parley/shared/domain/forms/controls';
+import type { FormControl } from '@parley/core/domain/forms/controls';
 import type { AddressRefusal } from '../address.ts';
 import { GERMAN_APPROVAL } from './de-approval.ts';
 import type { AllStrings } from './inbox.ts';

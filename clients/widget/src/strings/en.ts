@@ -1,4 +1,4 @@
-import { countOf, hintOf } from '@parley/shared/domain/forms/hint';
+import { countOf, hintOf } from '@parley/core/domain/forms/hint';
 import type { AddressRefusal } from '../address.ts';
 import { countdownIn, durationIn, roughlyIn } from './time.ts';
 import type { SettledQuestion, Strings, Why } from './type.ts';

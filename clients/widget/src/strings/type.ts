@@ -1,6 +1,6 @@
-import type { Mode, TerminalStatus } from '@parley/shared/domain/elicitations/status';
-import type { FormControl } from '@parley/shared/domain/forms/controls';
-import type { Fault } from '@parley/shared/domain/forms/fault';
+import type { Mode, TerminalStatus } from '@parley/core/domain/elicitations/status';
+import type { FormControl } from '@parley/core/domain/forms/controls';
+import type { Fault } from '@parley/core/domain/forms/fault';
 import type { AddressRefusal, UrlWarning } from '../address.ts';
 
 /** Why a field cannot be sent. `comma`: a number with a comma, which is ambiguous. */

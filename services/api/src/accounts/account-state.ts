@@ -1,5 +1,5 @@
+import type { Owner } from '@parley/core/domain/ids';
 import type { Credential } from '@parley/shared/domain/credential';
-import type { Owner } from '@parley/shared/domain/ids';
 import { SealError } from '@parley/shared/vault/seal';
 import type { Vault } from '@parley/shared/vault/vault';
 import type { CredentialTarget } from './targets.ts';

@@ -1,5 +1,5 @@
+import type { Owner } from '@parley/core/domain/ids';
 import type { Credential } from '@parley/shared/domain/credential';
-import type { Owner } from '@parley/shared/domain/ids';
 
 /** The attempt that a connector begins. */
 interface ConnectContext {

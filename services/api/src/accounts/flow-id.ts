@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { bucketOfElicitationId } from '@parley/shared/domain/ids';
+import { bucketOfElicitationId } from '@parley/core/domain/ids';
 
 // No elicitation id contains it.
 const SEPARATOR = '.';

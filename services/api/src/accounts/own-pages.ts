@@ -1,5 +1,5 @@
+import { isApprovalId } from '@parley/core/domain/ids';
 import type { Row } from '@parley/shared/domain/elicitations/row';
-import { isApprovalId } from '@parley/shared/domain/ids';
 
 /** The path of a question's page. */
 export function connectPath(elicitationId: string): string {

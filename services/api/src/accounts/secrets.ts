@@ -1,5 +1,5 @@
+import { bucketOfElicitationId, type Owner } from '@parley/core/domain/ids';
 import { SECRET_TOOL_ID } from '@parley/shared/domain/credential';
-import { bucketOfElicitationId, type Owner } from '@parley/shared/domain/ids';
 import type { Claims } from '@parley/shared/ports/elicitations/claims';
 import type { Elicitations } from '@parley/shared/ports/elicitations/elicitations';
 import type { FlowRef } from '@parley/shared/ports/vault';

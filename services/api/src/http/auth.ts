@@ -1,9 +1,9 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { isParleyError } from '@parley/core/domain/errors';
+import { faultOfUserId } from '@parley/core/domain/text';
 import type { ServiceKey } from '@parley/shared/config/service-keys';
 import type { Caller } from '@parley/shared/domain/caller';
-import { isParleyError } from '@parley/shared/domain/errors';
-import { faultOfUserId } from '@parley/shared/domain/text';
 import { LRUCache } from 'lru-cache';
 import { NEITHER, type TokenVerifier, unauthenticated } from './token.ts';
 

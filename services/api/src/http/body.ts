@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { ParleyError } from '@parley/shared/domain/errors';
+import { ParleyError } from '@parley/core/domain/errors';
 import { check } from './check.ts';
 import { parseJson } from './json.ts';
 import type { BodyReader } from './route.ts';

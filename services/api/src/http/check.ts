@@ -1,5 +1,5 @@
-import { ParleyError } from '@parley/shared/domain/errors';
-import { addIssue, type Issue, shownName } from '@parley/shared/domain/issue';
+import { ParleyError } from '@parley/core/domain/errors';
+import { addIssue, type Issue, shownName } from '@parley/core/domain/issue';
 import type { z } from 'zod';
 
 const MESSAGE_MAX = 500;

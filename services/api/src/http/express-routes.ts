@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { ParleyError } from '@parley/shared/domain/errors';
+import { ParleyError } from '@parley/core/domain/errors';
 import express from 'express';
 import type { Route } from './route.ts';
 import { sendJson, sendProblem } from './send.ts';

@@ -1,4 +1,4 @@
-import { ParleyError } from '@parley/shared/domain/errors';
+import { ParleyError } from '@parley/core/domain/errors';
 
 const DEPTH_MAX = 32;
 // The one key that changes what a copy of its object inherits. Other words are data, also those of prototypes.

@@ -6,7 +6,7 @@ import {
   STATUS_CODES,
 } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { type ErrorCode, ParleyError } from '@parley/shared/domain/errors';
+import { type ErrorCode, ParleyError } from '@parley/core/domain/errors';
 import { problemOf } from './problem.ts';
 import { sendJson } from './send.ts';
 

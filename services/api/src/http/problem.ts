@@ -1,4 +1,4 @@
-import { type ErrorCode, isParleyError, ParleyError } from '@parley/shared/domain/errors';
+import { type ErrorCode, isParleyError, ParleyError } from '@parley/core/domain/errors';
 
 /** The one table from error code to HTTP status. */
 export const STATUS_OF: Readonly<Record<ErrorCode, number>> = {

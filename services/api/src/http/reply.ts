@@ -1,7 +1,7 @@
+import { ParleyError } from '@parley/core/domain/errors';
+import type { Owner } from '@parley/core/domain/ids';
 import { type Caller, notFound, type Seen } from '@parley/shared/domain/caller';
 import { toWire } from '@parley/shared/domain/elicitations/row';
-import { ParleyError } from '@parley/shared/domain/errors';
-import type { Owner } from '@parley/shared/domain/ids';
 import { json, type Reply } from './route.ts';
 
 /** Marks the reply of an earlier call with the same key. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { REFERENCE_ID } from '@parley/shared/domain/ids';
+import { REFERENCE_ID } from '@parley/core/domain/ids';
 import { createCors } from './cors.ts';
 import { createExpressRoutes, noSuchCall } from './express-routes.ts';
 import { ANYBODY, type Route, route, type Surface } from './route.ts';

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isParleyError, ParleyError } from '@parley/core/domain/errors';
 import type { Caller } from '@parley/shared/domain/caller';
-import { isParleyError, ParleyError } from '@parley/shared/domain/errors';
 import { hasScope } from '@parley/shared/domain/service-key';
 import type { Authenticate } from './auth.ts';
 import { type AdmitBytes, type JsonLimits, readBody } from './body.ts';

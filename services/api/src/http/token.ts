@@ -1,6 +1,6 @@
 import { createSecretKey } from 'node:crypto';
-import { ParleyError } from '@parley/shared/domain/errors';
-import { TENANT_ID } from '@parley/shared/domain/ids';
+import { ParleyError } from '@parley/core/domain/errors';
+import { TENANT_ID } from '@parley/core/domain/ids';
 import {
   errors,
   type JWTPayload,

@@ -1,5 +1,5 @@
+import { ParleyError } from '@parley/core/domain/errors';
 import type { Caller } from '@parley/shared/domain/caller';
-import { ParleyError } from '@parley/shared/domain/errors';
 import { DELIVERIES, type Delivery, type Support } from '@parley/shared/domain/runs/run';
 import type { StreamReader } from './limits/stream-places.ts';
 import { REPLAYED } from './reply.ts';

@@ -1,4 +1,4 @@
-import { ParleyError } from '@parley/shared/domain/errors';
+import { ParleyError } from '@parley/core/domain/errors';
 import { userOf } from '../http/reply.ts';
 import { bearer, json, jsonBody, type Route, rawBody, route, type Surface } from '../http/route.ts';
 import {

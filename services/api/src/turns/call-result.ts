@@ -1,5 +1,5 @@
-import { isParleyError } from '@parley/shared/domain/errors';
-import { isRecord } from '@parley/shared/domain/plain-record';
+import { isParleyError } from '@parley/core/domain/errors';
+import { isRecord } from '@parley/core/domain/plain-record';
 import { endsTurn } from '@parley/shared/domain/runs/turn-events';
 import { RefusedByServer } from '../agents/mcp/errors.ts';
 import type { ServerRefusal } from '../agents/mcp/results.ts';

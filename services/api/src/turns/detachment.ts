@@ -1,4 +1,4 @@
-import type { FeedPosition, StreamEvent } from '@parley/shared/domain/events';
+import type { FeedPosition, StreamEvent } from '@parley/core/domain/events';
 import { turnEventOf, waitsForPerson } from '@parley/shared/domain/runs/turn-events';
 
 /** What a reader that comes back has to know of a turn that was detached. */

@@ -1,14 +1,14 @@
-import { releaseOnAbort } from '@parley/shared/async/release-on-abort';
-import type { Approval } from '@parley/shared/domain/approvals/approval';
-import { asClientShows } from '@parley/shared/domain/elicitations/client-view';
-import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
+import type { Approval } from '@parley/core/domain/approvals/approval';
+import type { Elicitation } from '@parley/core/domain/elicitations/elicitation';
 import {
   type FeedPosition,
   formatReaderPosition,
   parseFeedPosition,
   type ReaderPosition,
-} from '@parley/shared/domain/events';
-import type { StreamRef } from '@parley/shared/domain/ids';
+} from '@parley/core/domain/events';
+import type { StreamRef } from '@parley/core/domain/ids';
+import { releaseOnAbort } from '@parley/shared/async/release-on-abort';
+import { asClientShows } from '@parley/shared/domain/elicitations/client-view';
 import { type TurnEvent, turnEventOf, waitsForPerson } from '@parley/shared/domain/runs/turn-events';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import type { LiveItem, WatchItem } from '@parley/shared/elicitations/watch';

@@ -1,9 +1,9 @@
-import type { Approval } from '@parley/shared/domain/approvals/approval';
-import { isApprovalEnded } from '@parley/shared/domain/approvals/status';
+import type { Approval } from '@parley/core/domain/approvals/approval';
+import { isApprovalEnded } from '@parley/core/domain/approvals/status';
+import { messageIdOf } from '@parley/core/domain/ids';
+import { isRecord } from '@parley/core/domain/plain-record';
 import { toApprovalWire } from '@parley/shared/domain/approvals/wire';
 import { notFound } from '@parley/shared/domain/caller';
-import { messageIdOf } from '@parley/shared/domain/ids';
-import { isRecord } from '@parley/shared/domain/plain-record';
 import { uniqueCallId } from '@parley/shared/domain/runs/call-ids';
 import { contentParts, isAddress, isLeftOut, leftOutText } from '@parley/shared/domain/runs/content';
 import type { ConversationRef, Message, RememberedMessage, Run } from '@parley/shared/domain/runs/run';

@@ -1,4 +1,4 @@
-import { ParleyError } from '@parley/shared/domain/errors';
+import { ParleyError } from '@parley/core/domain/errors';
 import { countLeftOut, isLeftOut } from '@parley/shared/domain/runs/content';
 import type { Message } from '@parley/shared/domain/runs/run';
 import { z } from 'zod';

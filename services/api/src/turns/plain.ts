@@ -1,4 +1,4 @@
-import { isRecord } from '@parley/shared/domain/plain-record';
+import { isRecord } from '@parley/core/domain/plain-record';
 
 // Deeper values make clients that copy or print them run out of stack.
 const DEPTH_MAX = 200;

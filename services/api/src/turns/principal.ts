@@ -1,8 +1,8 @@
+import { ParleyError } from '@parley/core/domain/errors';
+import { isReferenceId, type Owner } from '@parley/core/domain/ids';
+import { faultOfUserId } from '@parley/core/domain/text';
 import { type Caller, notFound } from '@parley/shared/domain/caller';
-import { ParleyError } from '@parley/shared/domain/errors';
-import { isReferenceId, type Owner } from '@parley/shared/domain/ids';
 import type { ConversationRef } from '@parley/shared/domain/runs/run';
-import { faultOfUserId } from '@parley/shared/domain/text';
 
 /** No user has this name: turns of a service key belong to the key's tenant and to no user. */
 const SERVICE_PRINCIPAL = '\u0000service';

@@ -1,5 +1,5 @@
-import { type FeedPosition, isElicitationEvent, type ReaderPosition } from '@parley/shared/domain/events';
-import type { StreamRef } from '@parley/shared/domain/ids';
+import { type FeedPosition, isElicitationEvent, type ReaderPosition } from '@parley/core/domain/events';
+import type { StreamRef } from '@parley/core/domain/ids';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { createDetachmentScan, type Detachment } from './detachment.ts';
 import { createSupersededScan, type Superseded } from './superseded.ts';

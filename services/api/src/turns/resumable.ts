@@ -1,5 +1,5 @@
-import type { FeedPosition } from '@parley/shared/domain/events';
-import type { StreamRef } from '@parley/shared/domain/ids';
+import type { FeedPosition } from '@parley/core/domain/events';
+import type { StreamRef } from '@parley/core/domain/ids';
 import type { ConversationRef } from '@parley/shared/domain/runs/run';
 import type { Feed } from '@parley/shared/ports/elicitations/feed';
 import type { Conversations } from '@parley/shared/ports/runs/conversations';

@@ -1,4 +1,4 @@
-import { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
+import { Elicitation } from '@parley/core/domain/elicitations/elicitation';
 import type { CallPage, TurnEvent } from '@parley/shared/domain/runs/turn-events';
 
 /** Where a person's answer goes, for cards that know no other place. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { ParleyError } from '@parley/core/domain/errors';
 import type { Caller } from '@parley/shared/domain/caller';
-import { ParleyError } from '@parley/shared/domain/errors';
 import { parseIdempotencyKey } from '@parley/shared/domain/idempotency-key';
 import type { Delivery, Support } from '@parley/shared/domain/runs/run';
 import { sha256 } from '@parley/shared/records/digest';

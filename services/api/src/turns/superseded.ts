@@ -1,4 +1,4 @@
-import type { FeedPosition, ReaderPosition, StreamEvent } from '@parley/shared/domain/events';
+import type { FeedPosition, ReaderPosition, StreamEvent } from '@parley/core/domain/events';
 import { turnEventOf } from '@parley/shared/domain/runs/turn-events';
 
 /** The turn events of a feed that a later `step-restarted` superseded. */

@@ -1,4 +1,4 @@
-import type { StreamRef } from '@parley/shared/domain/ids';
+import type { StreamRef } from '@parley/core/domain/ids';
 import {
   type ConversationRef,
   DETACHED,

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import type { Approval } from '@parley/shared/domain/approvals/approval';
-import type { Caller } from '@parley/shared/domain/caller';
-import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
-import type { FeedPosition } from '@parley/shared/domain/events';
+import type { Approval } from '@parley/core/domain/approvals/approval';
+import type { Elicitation } from '@parley/core/domain/elicitations/elicitation';
+import type { FeedPosition } from '@parley/core/domain/events';
 import {
   keyedStreamRequestId,
   messageIdOf,
   mintStreamRequestId,
   type StreamRef,
-} from '@parley/shared/domain/ids';
+} from '@parley/core/domain/ids';
+import type { Caller } from '@parley/shared/domain/caller';
 import { contentParts, isLeftOut } from '@parley/shared/domain/runs/content';
 import type {
   ConversationRef,

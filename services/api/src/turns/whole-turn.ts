@@ -1,4 +1,4 @@
-import { ParleyError } from '@parley/shared/domain/errors';
+import { ParleyError } from '@parley/core/domain/errors';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { createBufferedTurn, type Failed, type Finished } from './buffered.ts';
 import { followTurn } from './follow.ts';

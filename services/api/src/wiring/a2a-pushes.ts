@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { ParleyError } from '@parley/core/domain/errors';
+import { faultOfUrl } from '@parley/core/domain/url';
 import type { Env } from '@parley/shared/config/env';
-import { ParleyError } from '@parley/shared/domain/errors';
-import { faultOfUrl } from '@parley/shared/domain/url';
 import type { Backend } from '@parley/shared/ports/backend';
 import { parseVaultKeys } from '@parley/shared/vault/key-ring';
 import { createPushAddresses, hasDigest, type PushAddresses } from '@parley/shared/vault/push-address';

@@ -1,6 +1,6 @@
+import { faultOfUrl } from '@parley/core/domain/url';
 import { a2aSigningKeyOf } from '@parley/shared/config/a2a-env';
 import { A2A_PUSH, deliverTask } from '@parley/shared/delivery/a2a-push/store';
-import { faultOfUrl } from '@parley/shared/domain/url';
 import { mayBeCalled } from '@parley/shared/net/guarded-fetch';
 import { createPushStoreOf } from '@parley/shared/runtime/a2a-push';
 import type { LoadedAgentsConfig } from '../agents/config/load.ts';

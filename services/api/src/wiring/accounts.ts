@@ -1,5 +1,5 @@
+import type { Owner } from '@parley/core/domain/ids';
 import { type Env, EnvError } from '@parley/shared/config/env';
-import type { Owner } from '@parley/shared/domain/ids';
 import { createCredentials } from '../accounts/credentials.ts';
 import { disconnectAll } from '../accounts/disconnect.ts';
 import { completeOpen } from '../accounts/flows/complete-open.ts';

@@ -1,7 +1,7 @@
 import type { Tracer } from '@opentelemetry/api';
+import type { Owner } from '@parley/core/domain/ids';
+import type { NotifyRules } from '@parley/core/domain/notify';
 import { type Env, leaseTiming, wholeEnvironment } from '@parley/shared/config/env';
-import type { Owner } from '@parley/shared/domain/ids';
-import type { NotifyRules } from '@parley/shared/domain/notify';
 import { createClientRequests } from '@parley/shared/elicitations/asking/client-requests';
 import { withTenantQuotas } from '@parley/shared/runs/tenant-quotas';
 import { parseVaultKeys } from '@parley/shared/vault/key-ring';

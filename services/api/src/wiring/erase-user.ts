@@ -1,4 +1,4 @@
-import type { Owner } from '@parley/shared/domain/ids';
+import type { Owner } from '@parley/core/domain/ids';
 import type { Deliveries } from '@parley/shared/ports/delivery/kind';
 import type { VaultStore } from '@parley/shared/ports/vault';
 import { eraseConversation } from '@parley/shared/runs/erase/conversation';

@@ -1,8 +1,8 @@
+import { TIMEOUT_SECONDS_MAX } from '@parley/core/domain/elicitations/ask-input';
+import type { Owner } from '@parley/core/domain/ids';
 import { backendSettings, type Env } from '@parley/shared/config/env';
 import { createDispatch } from '@parley/shared/delivery/dispatch';
 import { startDispatching } from '@parley/shared/delivery/dispatch-loop';
-import { TIMEOUT_SECONDS_MAX } from '@parley/shared/domain/elicitations/ask-input';
-import type { Owner } from '@parley/shared/domain/ids';
 import { createRefresher } from '@parley/shared/vault/refresh';
 import { createVault } from '@parley/shared/vault/vault';
 import { answerPath } from '../accounts/own-pages.ts';

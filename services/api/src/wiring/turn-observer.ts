@@ -10,7 +10,7 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api';
-import { isParleyError } from '@parley/shared/domain/errors';
+import { isParleyError } from '@parley/core/domain/errors';
 import type { RunRef } from '@parley/shared/domain/runs/run';
 import type { Log } from '@parley/shared/observe/log';
 import type { Metrics } from '@parley/shared/observe/metrics';

@@ -1,5 +1,5 @@
+import { faultOfProse } from '@parley/core/domain/text';
 import { z } from 'zod';
-import { faultOfProse } from '../../domain/text.ts';
 import { text } from './schemas.ts';
 
 const TITLE_CHARACTERS_MAX = 80;

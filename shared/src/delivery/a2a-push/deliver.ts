@@ -1,8 +1,8 @@
+import { parseFeedPosition } from '@parley/core/domain/events';
+import { bucketOfRecordId, parseStreamPath, type StreamRef } from '@parley/core/domain/ids';
 import { createTaskFold } from '../../domain/a2a/task.ts';
 import { taskHeadOf } from '../../domain/a2a/task-head.ts';
 import { isInterruptedState, type WireUpdate } from '../../domain/a2a/wire.ts';
-import { parseFeedPosition } from '../../domain/events.ts';
-import { bucketOfRecordId, parseStreamPath, type StreamRef } from '../../domain/ids.ts';
 import { replayItems } from '../../elicitations/joined-feed.ts';
 import { type DeliveryKind, NOT_UNDERSTOOD } from '../../ports/delivery/kind.ts';
 import type { Outbox, OutboxResult } from '../../ports/delivery/outbox.ts';

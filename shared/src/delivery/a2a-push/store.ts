@@ -1,7 +1,13 @@
+import { ParleyError } from '@parley/core/domain/errors';
+import {
+  bucketOf,
+  formatStreamPath,
+  type Owner,
+  parseStreamPath,
+  type StreamRef,
+} from '@parley/core/domain/ids';
 import { z } from 'zod';
 import { pushTargetName } from '../../domain/a2a/push-target-name.ts';
-import { ParleyError } from '../../domain/errors.ts';
-import { bucketOf, formatStreamPath, type Owner, parseStreamPath, type StreamRef } from '../../domain/ids.ts';
 import type { OutboxTask } from '../../ports/delivery/outbox.ts';
 import type { SubscribingKind } from '../../ports/delivery/subscriptions.ts';
 import type { OwnerRecords } from '../../ports/owner-records.ts';

@@ -1,5 +1,5 @@
-import { ParleyError } from '../errors.ts';
-import { isReferenceId } from '../ids.ts';
+import { ParleyError } from '@parley/core/domain/errors';
+import { isReferenceId } from '@parley/core/domain/ids';
 
 const MARK_LENGTH = 22;
 const PARALLEL = 'a2a.';

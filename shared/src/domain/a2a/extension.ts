@@ -1,6 +1,6 @@
+import type { Elicitation } from '@parley/core/domain/elicitations/elicitation';
+import { ACTIONS, COMPLETIONS, MODES, STATUSES } from '@parley/core/domain/elicitations/status';
 import { z } from 'zod';
-import type { Elicitation } from '../elicitations/elicitation.ts';
-import { ACTIONS, COMPLETIONS, MODES, STATUSES } from '../elicitations/status.ts';
 import type { WirePart } from './wire.ts';
 
 /**

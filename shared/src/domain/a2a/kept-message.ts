@@ -1,6 +1,6 @@
+import { ACTIONS } from '@parley/core/domain/elicitations/status';
+import { jsonIn } from '@parley/core/domain/parsed';
 import { z } from 'zod';
-import { ACTIONS } from '../elicitations/status.ts';
-import { jsonIn } from '../parsed.ts';
 import type { WireMessage, WirePart } from './wire.ts';
 
 /** What a client's message has beside its parts, for the history of its task. */

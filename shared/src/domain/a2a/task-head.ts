@@ -1,4 +1,4 @@
-import { isRecord } from '../plain-record.ts';
+import { isRecord } from '@parley/core/domain/plain-record';
 import type { Run } from '../runs/run.ts';
 import { contextOf } from './context.ts';
 import type { TaskHead } from './task.ts';

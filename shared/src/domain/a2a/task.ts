@@ -1,9 +1,9 @@
-import type { Approval } from '../approvals/approval.ts';
-import { isApprovalEnded } from '../approvals/status.ts';
+import type { Approval } from '@parley/core/domain/approvals/approval';
+import { isApprovalEnded } from '@parley/core/domain/approvals/status';
+import type { Elicitation } from '@parley/core/domain/elicitations/elicitation';
+import { isTerminal } from '@parley/core/domain/elicitations/status';
+import type { UnknownEvent } from '@parley/core/domain/events';
 import { asClientShows } from '../elicitations/client-view.ts';
-import type { Elicitation } from '../elicitations/elicitation.ts';
-import { isTerminal } from '../elicitations/status.ts';
-import type { UnknownEvent } from '../events.ts';
 import { type TurnEvent, turnEventOf } from '../runs/turn-events.ts';
 import { ELICITATION_EXTENSION, questionDataOf, questionText } from './extension.ts';
 import { FirstMessage, partsOfFirst, shownOfSent } from './kept-message.ts';

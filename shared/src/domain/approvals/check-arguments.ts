@@ -1,8 +1,8 @@
+import type { Arguments } from '@parley/core/domain/approvals/approval';
+import { pointerOf } from '@parley/core/domain/approvals/json-pointer';
+import type { Issue } from '@parley/core/domain/issue';
+import { isRecord } from '@parley/core/domain/plain-record';
 import { z } from 'zod';
-import type { Issue } from '../issue.ts';
-import { isRecord } from '../plain-record.ts';
-import type { Arguments } from './approval.ts';
-import { pointerOf } from './json-pointer.ts';
 import { isWithinSteps } from './schemas-at.ts';
 
 const ISSUES_MAX = 20;

@@ -1,5 +1,5 @@
-import type { Issue } from '../issue.ts';
-import type { Arguments } from './approval.ts';
+import type { Arguments } from '@parley/core/domain/approvals/approval';
+import type { Issue } from '@parley/core/domain/issue';
 
 /** What every decision has. */
 export interface DecidedHere {

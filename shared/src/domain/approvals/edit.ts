@@ -1,11 +1,11 @@
-import type { Issue } from '../issue.ts';
-import { canonicalJson } from '../json/canonical-json.ts';
-import { own } from '../plain-record.ts';
+import type { Arguments } from '@parley/core/domain/approvals/approval';
+import type { ApprovalDefinition } from '@parley/core/domain/approvals/definition';
+import { namesIn } from '@parley/core/domain/approvals/json-pointer';
+import type { Issue } from '@parley/core/domain/issue';
+import { canonicalJson } from '@parley/core/domain/json/canonical-json';
+import { own } from '@parley/core/domain/plain-record';
 import { namesSecret } from '../secret-words.ts';
-import type { Arguments } from './approval.ts';
 import { faultsOfArguments } from './check-arguments.ts';
-import type { ApprovalDefinition } from './definition.ts';
-import { namesIn } from './json-pointer.ts';
 import { isLabelled, labelsOf } from './labels.ts';
 import { MASK, maskArguments } from './mask.ts';
 

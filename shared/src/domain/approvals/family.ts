@@ -1,6 +1,6 @@
-import type { Family } from '../family.ts';
-import { approvalEventOf } from './events.ts';
-import { isApprovalEnded } from './status.ts';
+import { approvalEventOf } from '@parley/core/domain/approvals/events';
+import { isApprovalEnded } from '@parley/core/domain/approvals/status';
+import type { Family } from '@parley/core/domain/family';
 import { approvalTransition } from './transition.ts';
 import type { ApprovalTypes } from './types.ts';
 import { toApprovalWire } from './wire.ts';

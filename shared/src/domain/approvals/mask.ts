@@ -1,8 +1,8 @@
-import { isRecord } from '../plain-record.ts';
+import type { Arguments } from '@parley/core/domain/approvals/approval';
+import { namesIn, pointerOf } from '@parley/core/domain/approvals/json-pointer';
+import { isRecord } from '@parley/core/domain/plain-record';
 import { namesSecret } from '../secret-words.ts';
-import type { Arguments } from './approval.ts';
 import { faultOfExtent } from './extent.ts';
-import { namesIn, pointerOf } from './json-pointer.ts';
 import { isLabelled, labelsOf } from './labels.ts';
 import { itemSchemas, propertySchemas, type SchemasOfValue, schemasOf } from './schemas-at.ts';
 

@@ -1,4 +1,4 @@
-import type { ApprovalStatus } from './status.ts';
+import type { ApprovalStatus } from '@parley/core/domain/approvals/status';
 
 const MODEL_TEXTS: Readonly<Partial<Record<string, string>>> = {
   denied: 'The user denied this call. Nothing was done. Do not make it again unless they ask for it.',

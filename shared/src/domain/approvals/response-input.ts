@@ -1,7 +1,7 @@
+import { Arguments } from '@parley/core/domain/approvals/approval';
+import { DECISIONS } from '@parley/core/domain/approvals/status';
+import { REFERENCE_ID } from '@parley/core/domain/ids';
 import { z } from 'zod';
-import { REFERENCE_ID } from '../ids.ts';
-import { Arguments } from './approval.ts';
-import { DECISIONS } from './status.ts';
 
 /** How long the reason of a denial can be. */
 export const REASON_CHARACTERS_MAX = 2_000;

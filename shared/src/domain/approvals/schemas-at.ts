@@ -1,4 +1,4 @@
-import { isRecord, own } from '../plain-record.ts';
+import { isRecord, own } from '@parley/core/domain/plain-record';
 
 type Subschema = Readonly<Record<string, unknown>>;
 

@@ -1,9 +1,13 @@
-import type { DecisionOf, ExpireCommand, Refusal, StepOf, WithdrawCommand } from '../family.ts';
-import { canonicalJson } from '../json/canonical-json.ts';
+import type { ApprovalSettlement } from '@parley/core/domain/approvals/definition';
+import { approvalEventOf } from '@parley/core/domain/approvals/events';
+import {
+  type ApprovalDecision,
+  type ApprovalStatus,
+  isApprovalEnded,
+} from '@parley/core/domain/approvals/status';
+import type { DecisionOf, ExpireCommand, Refusal, StepOf, WithdrawCommand } from '@parley/core/domain/family';
+import { canonicalJson } from '@parley/core/domain/json/canonical-json';
 import type { ApprovalCommand, Approve, Deny, Edit } from './commands.ts';
-import type { ApprovalSettlement } from './definition.ts';
-import { approvalEventOf } from './events.ts';
-import { type ApprovalDecision, type ApprovalStatus, isApprovalEnded } from './status.ts';
 import type { ApprovalRow, ApprovalTypes } from './types.ts';
 
 type ApprovalMove = DecisionOf<ApprovalTypes>;

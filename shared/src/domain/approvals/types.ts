@@ -1,9 +1,9 @@
-import type { RowOf } from '../family.ts';
-import type { Approval } from './approval.ts';
+import type { Approval } from '@parley/core/domain/approvals/approval';
+import type { ApprovalDefinition, ApprovalSettlement } from '@parley/core/domain/approvals/definition';
+import type { ApprovalEvent } from '@parley/core/domain/approvals/events';
+import type { ApprovalStatus } from '@parley/core/domain/approvals/status';
+import type { RowOf } from '@parley/core/domain/family';
 import type { ApprovalCommand } from './commands.ts';
-import type { ApprovalDefinition, ApprovalSettlement } from './definition.ts';
-import type { ApprovalEvent } from './events.ts';
-import type { ApprovalStatus } from './status.ts';
 import type { ApprovalWake } from './wake.ts';
 
 /** The types of approvals, for generic code. */

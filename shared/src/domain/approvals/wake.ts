@@ -1,7 +1,7 @@
+import { ApprovalSettlement } from '@parley/core/domain/approvals/definition';
+import type { ApprovalStatus } from '@parley/core/domain/approvals/status';
 import { z } from 'zod';
 import { CommitMark } from '../commit-mark.ts';
-import { ApprovalSettlement } from './definition.ts';
-import type { ApprovalStatus } from './status.ts';
 
 /** A hint that an approval changed. The row is authoritative. */
 export const ApprovalWake = CommitMark.extend({

@@ -1,5 +1,5 @@
-import { isoOf } from '../text.ts';
-import type { Approval } from './approval.ts';
+import type { Approval } from '@parley/core/domain/approvals/approval';
+import { isoOf } from '@parley/core/domain/text';
 import type { ApprovalRow } from './types.ts';
 
 /** Converts the row to the form in which callers see it. It names the fields to show, so that no private field is shown. */

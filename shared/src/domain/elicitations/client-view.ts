@@ -1,4 +1,4 @@
-import type { Elicitation } from './elicitation.ts';
+import type { Elicitation } from '@parley/core/domain/elicitations/elicitation';
 
 /**
  * The elicitation as the client of its turn shows it. A form that the client cannot show is a url question there: its url

@@ -1,5 +1,5 @@
-import type { ExpireCommand, WithdrawCommand } from '../family.ts';
-import type { Action } from './status.ts';
+import type { Action } from '@parley/core/domain/elicitations/status';
+import type { ExpireCommand, WithdrawCommand } from '@parley/core/domain/family';
 
 /** A person's answer, not yet decided on. `surface` is where it was given. */
 export interface AnswerCommand {

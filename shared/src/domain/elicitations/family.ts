@@ -1,7 +1,7 @@
-import type { Family } from '../family.ts';
+import { isTerminal, OPEN_STATUSES } from '@parley/core/domain/elicitations/status';
+import type { Family } from '@parley/core/domain/family';
 import { toWire } from './row.ts';
 import { eventOf } from './row-events.ts';
-import { isTerminal, OPEN_STATUSES } from './status.ts';
 import { transition } from './transition.ts';
 import type { ElicitationTypes } from './types.ts';
 

@@ -1,4 +1,4 @@
-import type { TerminalStatus } from './status.ts';
+import type { TerminalStatus } from '@parley/core/domain/elicitations/status';
 
 /**
  * The texts of one outcome, one per audience. No two outcomes may be confused: silence is not consent, and expiry is

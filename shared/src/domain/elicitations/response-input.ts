@@ -1,6 +1,6 @@
+import { ACTIONS } from '@parley/core/domain/elicitations/status';
+import { REFERENCE_ID } from '@parley/core/domain/ids';
 import { z } from 'zod';
-import { REFERENCE_ID } from '../ids.ts';
-import { ACTIONS } from './status.ts';
 
 const Reference = z.string().regex(REFERENCE_ID, 'must be 1 to 128 of A-Z a-z 0-9 . _ -, and not . or ..');
 

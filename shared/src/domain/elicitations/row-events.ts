@@ -1,7 +1,7 @@
-import type { ElicitationEvent } from '../events.ts';
+import { isTerminal, type Status } from '@parley/core/domain/elicitations/status';
+import type { ElicitationEvent } from '@parley/core/domain/events';
 import type { Row } from './row.ts';
 import type { Settlement } from './settlement.ts';
-import { isTerminal, type Status } from './status.ts';
 
 /** The event of the commit that gave an elicitation this revision and status. It never contains the answer. */
 export function eventOf(

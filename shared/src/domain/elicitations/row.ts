@@ -1,10 +1,10 @@
-import type { FormSchema } from '../forms/schema.ts';
-import type { StreamRef } from '../ids.ts';
-import type { NotifyRules } from '../notify.ts';
-import { isoOf } from '../text.ts';
-import type { Context, Elicitation, OnUnavailable } from './elicitation.ts';
+import type { Context, Elicitation, OnUnavailable } from '@parley/core/domain/elicitations/elicitation';
+import type { Completion, Mode, Status } from '@parley/core/domain/elicitations/status';
+import type { FormSchema } from '@parley/core/domain/forms/schema';
+import type { StreamRef } from '@parley/core/domain/ids';
+import type { NotifyRules } from '@parley/core/domain/notify';
+import { isoOf } from '@parley/core/domain/text';
 import type { Settlement } from './settlement.ts';
-import type { Completion, Mode, Status } from './status.ts';
 
 /** The question. It is set at creation and never changes. */
 export interface Definition extends StreamRef {

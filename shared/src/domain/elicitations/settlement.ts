@@ -1,6 +1,6 @@
+import { Content } from '@parley/core/domain/elicitations/elicitation';
+import { ACTIONS } from '@parley/core/domain/elicitations/status';
 import { z } from 'zod';
-import { Content } from './elicitation.ts';
-import { ACTIONS } from './status.ts';
 
 /** How an elicitation ended. The commit adds the time at which it ended. */
 export const Settlement = z.object({

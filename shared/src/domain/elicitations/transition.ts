@@ -1,11 +1,16 @@
-import type { DecisionOf, ExpireCommand, Refusal, StepOf, WithdrawCommand } from '../family.ts';
-import { checkFormAnswer, sameContent } from '../forms/answer.ts';
+import type { Content } from '@parley/core/domain/elicitations/elicitation';
+import {
+  type Action,
+  isTerminal,
+  type Status,
+  type TerminalStatus,
+} from '@parley/core/domain/elicitations/status';
+import type { DecisionOf, ExpireCommand, Refusal, StepOf, WithdrawCommand } from '@parley/core/domain/family';
+import { checkFormAnswer, sameContent } from '@parley/core/domain/forms/answer';
 import type { AnswerCommand, Command, CompleteCommand } from './commands.ts';
-import type { Content } from './elicitation.ts';
 import type { Row } from './row.ts';
 import { eventOf } from './row-events.ts';
 import type { Settlement } from './settlement.ts';
-import { type Action, isTerminal, type Status, type TerminalStatus } from './status.ts';
 import type { ElicitationTypes } from './types.ts';
 
 /** One step of an elicitation. */

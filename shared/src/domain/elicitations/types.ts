@@ -1,9 +1,9 @@
-import type { ElicitationEvent } from '../events.ts';
+import type { Elicitation } from '@parley/core/domain/elicitations/elicitation';
+import type { Status } from '@parley/core/domain/elicitations/status';
+import type { ElicitationEvent } from '@parley/core/domain/events';
 import type { AnswerCommand, CompleteCommand } from './commands.ts';
-import type { Elicitation } from './elicitation.ts';
 import type { Definition } from './row.ts';
 import type { Settlement } from './settlement.ts';
-import type { Status } from './status.ts';
 import type { Wake } from './wake.ts';
 
 /** The types of elicitations, for generic code. */

@@ -1,8 +1,8 @@
+import type { Status } from '@parley/core/domain/elicitations/status';
 import { z } from 'zod';
 import { ApprovalWake } from '../approvals/wake.ts';
 import { CommitMark } from '../commit-mark.ts';
 import { Settlement } from './settlement.ts';
-import type { Status } from './status.ts';
 
 /**
  * A hint that an elicitation changed: its position in the feed, its revision and its status. For waiters only, it also

@@ -1,4 +1,4 @@
-import { isRecord } from '../plain-record.ts';
+import { isRecord } from '@parley/core/domain/plain-record';
 
 /**
  * The number of values within a value, itself included; one more than `max` where there are more. It stops there, so that

@@ -1,6 +1,6 @@
+import type { Owner, StreamRef } from '@parley/core/domain/ids';
+import { NotifyRules } from '@parley/core/domain/notify';
 import { z } from 'zod';
-import type { Owner, StreamRef } from '../ids.ts';
-import { NotifyRules } from '../notify.ts';
 import { ClientServices } from './client-request.ts';
 
 /** One conversation of a person. The client chose its id. */

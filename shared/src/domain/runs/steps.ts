@@ -1,4 +1,4 @@
-import { isRecord } from '../plain-record.ts';
+import { isRecord } from '@parley/core/domain/plain-record';
 import type { Message, Run, StepRecord } from './run.ts';
 
 /** Splits the steps of a run into the whole ones, and a last one in which some tool calls have no result yet. */

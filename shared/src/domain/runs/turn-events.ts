@@ -1,5 +1,5 @@
+import type { StreamEvent } from '@parley/core/domain/events';
 import { z } from 'zod';
-import type { StreamEvent } from '../events.ts';
 import { CLIENT_METHODS } from './client-request.ts';
 
 /** Why a turn ended without an error. */

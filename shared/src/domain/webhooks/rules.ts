@@ -1,5 +1,5 @@
-import type { AskInput } from '../elicitations/ask-input.ts';
-import { faultOfUrl, type UrlRules } from '../url.ts';
+import type { AskInput } from '@parley/core/domain/elicitations/ask-input';
+import { faultOfUrl, type UrlRules } from '@parley/core/domain/url';
 
 /** Which tenants may set a `webhookUrl`, and which URLs are allowed. */
 export interface WebhookRules {

@@ -1,8 +1,8 @@
+import { Elicitation } from '@parley/core/domain/elicitations/elicitation';
+import { isTerminal, STATUSES } from '@parley/core/domain/elicitations/status';
+import { bucketOfElicitationId } from '@parley/core/domain/ids';
 import { z } from 'zod';
-import { Elicitation } from '../elicitations/elicitation.ts';
 import { type Row, toWire } from '../elicitations/row.ts';
-import { isTerminal, STATUSES } from '../elicitations/status.ts';
-import { bucketOfElicitationId } from '../ids.ts';
 
 /** Types of webhooks: `elicitation.` and the terminal status. */
 export const WEBHOOK_TYPES = STATUSES.filter(isTerminal).map((status) => `elicitation.${status}` as const);

@@ -1,13 +1,13 @@
-import type { Arguments } from '../../domain/approvals/approval.ts';
+import type { Arguments } from '@parley/core/domain/approvals/approval';
+import { ParleyError } from '@parley/core/domain/errors';
+import type { Issue } from '@parley/core/domain/issue';
+import { faultOfProse } from '@parley/core/domain/text';
 import type { ApprovalCommand, DecidedHere } from '../../domain/approvals/commands.ts';
 import { faultsOfEdit } from '../../domain/approvals/edit.ts';
 import { faultOfExtent } from '../../domain/approvals/extent.ts';
 import { type ApprovalInput, REASON_CHARACTERS_MAX } from '../../domain/approvals/response-input.ts';
 import type { ApprovalRow, ApprovalTypes } from '../../domain/approvals/types.ts';
 import { notFound } from '../../domain/caller.ts';
-import { ParleyError } from '../../domain/errors.ts';
-import type { Issue } from '../../domain/issue.ts';
-import { faultOfProse } from '../../domain/text.ts';
 import type { RecordDeps } from '../../records/family-deps.ts';
 import { readUnlessKnown, type SeenRecord } from '../../records/read.ts';
 import { settle } from '../../records/settle.ts';

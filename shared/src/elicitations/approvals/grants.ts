@@ -1,9 +1,9 @@
+import { REMEMBER_DAYS_MAX, type RememberFor } from '@parley/core/domain/approvals/approval';
+import type { ApprovalDefinition } from '@parley/core/domain/approvals/definition';
+import type { Owner } from '@parley/core/domain/ids';
 import { z } from 'zod';
-import { REMEMBER_DAYS_MAX, type RememberFor } from '../../domain/approvals/approval.ts';
-import type { ApprovalDefinition } from '../../domain/approvals/definition.ts';
 import type { ApprovalTypes } from '../../domain/approvals/types.ts';
 import { notFound } from '../../domain/caller.ts';
-import type { Owner } from '../../domain/ids.ts';
 import type { ConversationRef } from '../../domain/runs/run.ts';
 import type { OwnerRecords } from '../../ports/owner-records.ts';
 import { sha256 } from '../../records/digest.ts';

@@ -1,8 +1,8 @@
-import type { ApprovalDefinition } from '../../domain/approvals/definition.ts';
+import type { ApprovalDefinition } from '@parley/core/domain/approvals/definition';
+import { ParleyError } from '@parley/core/domain/errors';
+import { mintRecordId } from '@parley/core/domain/ids';
 import { ARGUMENTS_BYTES_MAX } from '../../domain/approvals/extent.ts';
 import type { ApprovalTypes } from '../../domain/approvals/types.ts';
-import { ParleyError } from '../../domain/errors.ts';
-import { mintRecordId } from '../../domain/ids.ts';
 import { jsonBytes } from '../../domain/json/bytes.ts';
 import { claimKey, digestOf, idOfKey } from '../../records/claim-key.ts';
 import { createRecord } from '../../records/create.ts';

@@ -1,10 +1,15 @@
+import type { AskInput } from '@parley/core/domain/elicitations/ask-input';
+import { isParleyError, ParleyError } from '@parley/core/domain/errors';
+import {
+  elicitationOfOwnStream,
+  isMintedStream,
+  mintElicitationId,
+  ownStreamOf,
+} from '@parley/core/domain/ids';
+import type { NotifyRules } from '@parley/core/domain/notify';
 import type { Seen } from '../../domain/caller.ts';
-import type { AskInput } from '../../domain/elicitations/ask-input.ts';
 import type { Definition } from '../../domain/elicitations/row.ts';
 import type { ElicitationTypes } from '../../domain/elicitations/types.ts';
-import { isParleyError, ParleyError } from '../../domain/errors.ts';
-import { elicitationOfOwnStream, isMintedStream, mintElicitationId, ownStreamOf } from '../../domain/ids.ts';
-import type { NotifyRules } from '../../domain/notify.ts';
 import { claimKey, digestOf, dropKeyClaim, type KeyedAsk, type Minted } from '../../records/claim-key.ts';
 import { createRecord } from '../../records/create.ts';
 import type { EngineDeps } from '../../records/deps.ts';

@@ -1,7 +1,7 @@
+import type { Owner, StreamRef } from '@parley/core/domain/ids';
 import { z } from 'zod';
 import { retryWhileUnavailable, SleeperReads } from '../../async/retry-while-unavailable.ts';
 import { WakeSignal } from '../../async/wake-signal.ts';
-import type { Owner, StreamRef } from '../../domain/ids.ts';
 import {
   CLIENT_METHODS,
   type ClientMethod,

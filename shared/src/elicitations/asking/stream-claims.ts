@@ -1,6 +1,6 @@
-import { TIMEOUT_SECONDS_MAX } from '../../domain/elicitations/ask-input.ts';
-import { ParleyError } from '../../domain/errors.ts';
-import type { StreamRef } from '../../domain/ids.ts';
+import { TIMEOUT_SECONDS_MAX } from '@parley/core/domain/elicitations/ask-input';
+import { ParleyError } from '@parley/core/domain/errors';
+import type { StreamRef } from '@parley/core/domain/ids';
 import type { Claims } from '../../ports/elicitations/claims.ts';
 
 /** Which user a chosen stream request belongs to. */

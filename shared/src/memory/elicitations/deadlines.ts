@@ -1,4 +1,4 @@
-import { BUCKET_COUNT } from '../../domain/ids.ts';
+import { BUCKET_COUNT } from '@parley/core/domain/ids';
 import type { ArmedDeadline } from '../../ports/elicitations/deadlines.ts';
 
 /** The deadlines of all open rows, by bucket. */

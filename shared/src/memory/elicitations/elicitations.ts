@@ -1,7 +1,7 @@
+import type { FamilyTypes, RowOf } from '@parley/core/domain/family';
+import type { Owner } from '@parley/core/domain/ids';
 import { APPROVALS } from '../../domain/approvals/family.ts';
 import { ELICITATIONS } from '../../domain/elicitations/family.ts';
-import type { FamilyTypes, RowOf } from '../../domain/family.ts';
-import type { Owner } from '../../domain/ids.ts';
 import type { OutboxTask } from '../../ports/delivery/outbox.ts';
 import {
   type Approvals,

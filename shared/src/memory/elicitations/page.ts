@@ -1,4 +1,4 @@
-import type { FamilyTypes, RowOf } from '../../domain/family.ts';
+import type { FamilyTypes, RowOf } from '@parley/core/domain/family';
 import { jsonBytes } from '../../domain/json/bytes.ts';
 import type { PageRequest } from '../../ports/elicitations/elicitations.ts';
 

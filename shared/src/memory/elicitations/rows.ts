@@ -1,9 +1,9 @@
+import { TIMEOUT_SECONDS_MAX } from '@parley/core/domain/elicitations/ask-input';
+import { formatFeedPosition } from '@parley/core/domain/events';
+import type { Family, FamilyTypes, RowOf, StepOf } from '@parley/core/domain/family';
+import { bucketOf, type Owner } from '@parley/core/domain/ids';
 import type { ApprovalWake } from '../../domain/approvals/wake.ts';
-import { TIMEOUT_SECONDS_MAX } from '../../domain/elicitations/ask-input.ts';
 import type { InboxWake, Wake } from '../../domain/elicitations/wake.ts';
-import { formatFeedPosition } from '../../domain/events.ts';
-import type { Family, FamilyTypes, RowOf, StepOf } from '../../domain/family.ts';
-import { bucketOf, type Owner } from '../../domain/ids.ts';
 import { jsonBytes } from '../../domain/json/bytes.ts';
 import type { BackendSettings } from '../../ports/backend.ts';
 import type { CommitNotes } from '../../ports/delivery/kind.ts';

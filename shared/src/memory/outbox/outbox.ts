@@ -1,4 +1,4 @@
-import { formatOwnerPath } from '../../domain/ids.ts';
+import { formatOwnerPath } from '@parley/core/domain/ids';
 import type { Outbox, OutboxEntry, OutboxSignal, OutboxTask } from '../../ports/delivery/outbox.ts';
 
 /** The outbox of one process. The other stores of the process note tasks in it synchronously. */

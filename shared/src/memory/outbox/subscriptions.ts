@@ -1,4 +1,4 @@
-import { isMintedStream, type StreamRef } from '../../domain/ids.ts';
+import { isMintedStream, type StreamRef } from '@parley/core/domain/ids';
 import type { Subscriptions } from '../../ports/delivery/subscriptions.ts';
 import { createExpiringMap } from '../expiring-map.ts';
 import { streamKey } from '../feed.ts';

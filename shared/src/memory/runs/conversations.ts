@@ -1,4 +1,4 @@
-import type { Owner } from '../../domain/ids.ts';
+import type { Owner } from '@parley/core/domain/ids';
 import { jsonBytes } from '../../domain/json/bytes.ts';
 import { contentParts } from '../../domain/runs/content.ts';
 import type { ConversationRef, Message, RememberedMessage, RunRef } from '../../domain/runs/run.ts';

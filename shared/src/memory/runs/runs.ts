@@ -1,7 +1,7 @@
-import { TIMEOUT_SECONDS_MAX } from '../../domain/elicitations/ask-input.ts';
+import { TIMEOUT_SECONDS_MAX } from '@parley/core/domain/elicitations/ask-input';
+import { formatFeedPosition } from '@parley/core/domain/events';
+import { bucketOf, formatStreamPath, type Owner, type StreamRef } from '@parley/core/domain/ids';
 import type { TurnWake, Wake } from '../../domain/elicitations/wake.ts';
-import { formatFeedPosition } from '../../domain/events.ts';
-import { bucketOf, formatStreamPath, type Owner, type StreamRef } from '../../domain/ids.ts';
 import type { RunningTurn } from '../../domain/runs/commands.ts';
 import { type ConversationRef, DETACHED, type Run, type RunRef } from '../../domain/runs/run.ts';
 import { stateOf, transitionRun } from '../../domain/runs/transition.ts';

@@ -1,4 +1,4 @@
-import type { Owner } from '../../domain/ids.ts';
+import type { Owner } from '@parley/core/domain/ids';
 import { jsonBytes } from '../../domain/json/bytes.ts';
 import type { ReachedQuota } from '../../domain/runs/commands.ts';
 import { stateOf } from '../../domain/runs/transition.ts';

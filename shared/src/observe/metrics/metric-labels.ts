@@ -1,5 +1,5 @@
-import { APPROVAL_STATUSES, type EndedApprovalStatus } from '../../domain/approvals/status.ts';
-import { STATUSES, type TerminalStatus } from '../../domain/elicitations/status.ts';
+import { APPROVAL_STATUSES, type EndedApprovalStatus } from '@parley/core/domain/approvals/status';
+import { STATUSES, type TerminalStatus } from '@parley/core/domain/elicitations/status';
 import { CHAT_QUOTAS } from '../../domain/runs/commands.ts';
 import type { WakeSource } from '../../ports/elicitations/observer.ts';
 

@@ -1,7 +1,7 @@
-import type { ApprovalDefinition } from '../../domain/approvals/definition.ts';
-import type { ApprovalStatus } from '../../domain/approvals/status.ts';
+import type { ApprovalDefinition } from '@parley/core/domain/approvals/definition';
+import type { ApprovalStatus } from '@parley/core/domain/approvals/status';
+import type { Status } from '@parley/core/domain/elicitations/status';
 import type { Definition } from '../../domain/elicitations/row.ts';
-import type { Status } from '../../domain/elicitations/status.ts';
 import type { OutboxResult, OutboxTask } from './outbox.ts';
 
 /** An elicitation that a commit is about to ask or to move into `status`. */

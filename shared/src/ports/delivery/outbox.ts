@@ -1,4 +1,4 @@
-import type { Owner } from '../../domain/ids.ts';
+import type { Owner } from '@parley/core/domain/ids';
 
 /**
  * Something that must happen after a commit, noted in the outbox by that commit. Two tasks with the same kind, subject

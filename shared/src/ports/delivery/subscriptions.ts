@@ -1,4 +1,4 @@
-import type { StreamRef } from '../../domain/ids.ts';
+import type { StreamRef } from '@parley/core/domain/ids';
 
 /** The delivery kinds that can follow a turn. The commits of a turn declare the outboxes of all of them. */
 export const SUBSCRIBING_KINDS = ['a2a-push', 'slack'] as const;

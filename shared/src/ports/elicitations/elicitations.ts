@@ -1,8 +1,8 @@
+import type { FamilyTypes, RowOf, StepOf } from '@parley/core/domain/family';
+import { isApprovalId, type Owner } from '@parley/core/domain/ids';
 import type { ApprovalRow, ApprovalTypes } from '../../domain/approvals/types.ts';
 import type { Row } from '../../domain/elicitations/row.ts';
 import type { ElicitationTypes } from '../../domain/elicitations/types.ts';
-import type { FamilyTypes, RowOf, StepOf } from '../../domain/family.ts';
-import { isApprovalId, type Owner } from '../../domain/ids.ts';
 import type { CommitNotes } from '../delivery/kind.ts';
 import type { OutboxTask } from '../delivery/outbox.ts';
 import type { ArmedDeadline } from './deadlines.ts';

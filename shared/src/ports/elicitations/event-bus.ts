@@ -1,4 +1,4 @@
-import type { Owner } from '../../domain/ids.ts';
+import type { Owner } from '@parley/core/domain/ids';
 
 /** The subject of a channel: one stream request of an owner, or the owner as a whole. */
 export interface Topic extends Owner {

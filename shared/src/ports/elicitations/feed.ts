@@ -1,5 +1,5 @@
-import type { FeedPosition, StreamEvent } from '../../domain/events.ts';
-import type { StreamRef } from '../../domain/ids.ts';
+import type { FeedPosition, StreamEvent } from '@parley/core/domain/events';
+import type { StreamRef } from '@parley/core/domain/ids';
 import type { StoredRecord } from './elicitations.ts';
 
 export interface FeedEntry {

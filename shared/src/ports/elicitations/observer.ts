@@ -1,6 +1,6 @@
+import type { FamilyTypes, RowOf } from '@parley/core/domain/family';
 import type { ApprovalTypes } from '../../domain/approvals/types.ts';
 import type { ElicitationTypes } from '../../domain/elicitations/types.ts';
-import type { FamilyTypes, RowOf } from '../../domain/family.ts';
 
 /** How a waiter or reader learnt of a change: from its wake, from the slow sweep of the row, or from its first read. */
 export type WakeSource = 'push' | 'sweep' | 'read';

@@ -1,4 +1,4 @@
-import type { Owner } from '../../domain/ids.ts';
+import type { Owner } from '@parley/core/domain/ids';
 import type { ConversationRef, RememberedMessage } from '../../domain/runs/run.ts';
 
 export interface LastTurn {

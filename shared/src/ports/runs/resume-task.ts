@@ -1,4 +1,4 @@
-import { bucketOf, formatStreamPath, parseStreamPath, type StreamRef } from '../../domain/ids.ts';
+import { bucketOf, formatStreamPath, parseStreamPath, type StreamRef } from '@parley/core/domain/ids';
 import type { OutboxTask } from '../delivery/outbox.ts';
 
 /** Name of the delivery kind that resumes detached runs. */

@@ -1,4 +1,4 @@
-import type { StreamRef } from '../../domain/ids.ts';
+import type { StreamRef } from '@parley/core/domain/ids';
 
 /** Delivery of runs to a pod. */
 export interface RunConsumer {

@@ -1,5 +1,5 @@
+import type { Owner, StreamRef } from '@parley/core/domain/ids';
 import type { LiveText } from '../../domain/elicitations/wake.ts';
-import type { Owner, StreamRef } from '../../domain/ids.ts';
 import type { BeginResult, WriteResult } from '../../domain/runs/commands.ts';
 import type {
   CallRecord,

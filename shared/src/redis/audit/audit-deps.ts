@@ -1,4 +1,4 @@
-import { isParleyError } from '../../domain/errors.ts';
+import { isParleyError } from '@parley/core/domain/errors';
 import type { Audit } from '../../ports/elicitations/audit.ts';
 import type { Commands } from '../client/connect.ts';
 import { orUnavailable } from '../client/unavailable.ts';

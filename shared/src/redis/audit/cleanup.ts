@@ -1,4 +1,4 @@
-import { TIMEOUT_SECONDS_MAX } from '../../domain/elicitations/ask-input.ts';
+import { TIMEOUT_SECONDS_MAX } from '@parley/core/domain/elicitations/ask-input';
 import type { CleanupReport } from '../../ports/elicitations/audit.ts';
 import type { KeyName } from '../client/key-names.ts';
 import { type AuditDeps, sumOver } from './audit-deps.ts';

@@ -1,4 +1,4 @@
-import { bucketOf, bucketOfRecordId } from '../../domain/ids.ts';
+import { bucketOf, bucketOfRecordId } from '@parley/core/domain/ids';
 import type { IndexReport } from '../../ports/elicitations/audit.ts';
 import type { KeyName } from '../client/key-names.ts';
 import { BUCKETS, deadlinesKey, inboxKey, recordListKey } from '../client/keys.ts';

@@ -1,5 +1,5 @@
+import { bucketOfRecordId } from '@parley/core/domain/ids';
 import type { Definition } from '../../domain/elicitations/row.ts';
-import { bucketOfRecordId } from '../../domain/ids.ts';
 import type { Commands } from '../client/connect.ts';
 import { elicitationKey } from '../client/keys.ts';
 import { loadScript } from '../client/script.ts';

@@ -1,4 +1,4 @@
-import { BUCKET_COUNT } from '../../domain/ids.ts';
+import { BUCKET_COUNT } from '@parley/core/domain/ids';
 import { tagOf } from './keys.ts';
 
 /** A key of Parley's own, taken apart. */

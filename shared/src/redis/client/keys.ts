@@ -7,7 +7,7 @@ import {
   isApprovalId,
   type Owner,
   type StreamRef,
-} from '../../domain/ids.ts';
+} from '@parley/core/domain/ids';
 import type { ConversationRef } from '../../domain/runs/run.ts';
 import { SUBSCRIBING_KINDS } from '../../ports/delivery/subscriptions.ts';
 import type { ClaimName } from '../../ports/elicitations/claims.ts';

@@ -1,5 +1,5 @@
+import { isParleyError, ParleyError } from '@parley/core/domain/errors';
 import { ReplyError } from 'ioredis';
-import { isParleyError, ParleyError } from '../../domain/errors.ts';
 
 // Replies about the state of the server, which passes, rather than about the command.
 const PASSING_REPLIES =

@@ -1,6 +1,6 @@
-import { TIMEOUT_SECONDS_MAX } from '../../domain/elicitations/ask-input.ts';
-import type { Family, FamilyTypes, RecordDefinition, RowOf } from '../../domain/family.ts';
-import { isMintedStream, ownStreamOf } from '../../domain/ids.ts';
+import { TIMEOUT_SECONDS_MAX } from '@parley/core/domain/elicitations/ask-input';
+import type { Family, FamilyTypes, RecordDefinition, RowOf } from '@parley/core/domain/family';
+import { isMintedStream, ownStreamOf } from '@parley/core/domain/ids';
 import type { BackendSettings } from '../../ports/backend.ts';
 import type { OutboxTask } from '../../ports/delivery/outbox.ts';
 import type { CreateNotes, Move } from '../../ports/elicitations/elicitations.ts';

@@ -1,5 +1,5 @@
+import { BUCKET_COUNT } from '@parley/core/domain/ids';
 import { ELICITATIONS } from '../../domain/elicitations/family.ts';
-import { BUCKET_COUNT } from '../../domain/ids.ts';
 import type { ArmedDeadline } from '../../ports/elicitations/deadlines.ts';
 import type { Elicitations } from '../../ports/elicitations/elicitations.ts';
 import { armedKey, BUCKETS, deadlinesKey, elicitationKey, expiringKey } from '../client/keys.ts';

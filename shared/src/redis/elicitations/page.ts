@@ -1,5 +1,5 @@
-import type { FamilyTypes, RowOf } from '../../domain/family.ts';
-import { bucketOf, type Owner } from '../../domain/ids.ts';
+import type { FamilyTypes, RowOf } from '@parley/core/domain/family';
+import { bucketOf, type Owner } from '@parley/core/domain/ids';
 import type { PageRequest } from '../../ports/elicitations/elicitations.ts';
 import { elicitationKeyPrefix, historyKey, inboxKey } from '../client/keys.ts';
 import type { Script } from '../client/script.ts';

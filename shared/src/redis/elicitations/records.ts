@@ -1,6 +1,6 @@
+import type { Family, FamilyTypes, RowOf, StepOf } from '@parley/core/domain/family';
+import { bucketOf } from '@parley/core/domain/ids';
 import { ReplyError } from 'ioredis';
-import type { Family, FamilyTypes, RowOf, StepOf } from '../../domain/family.ts';
-import { bucketOf } from '../../domain/ids.ts';
 import type { BackendSettings } from '../../ports/backend.ts';
 import type { CommitNotes } from '../../ports/delivery/kind.ts';
 import type { OutboxTask } from '../../ports/delivery/outbox.ts';

@@ -1,5 +1,5 @@
-import type { FamilyTypes } from '../../domain/family.ts';
-import { bucketOfRecordId } from '../../domain/ids.ts';
+import type { FamilyTypes } from '@parley/core/domain/family';
+import { bucketOfRecordId } from '@parley/core/domain/ids';
 import type { Reading } from '../../ports/elicitations/elicitations.ts';
 import type { Commands } from '../client/connect.ts';
 import { elicitationKey } from '../client/keys.ts';

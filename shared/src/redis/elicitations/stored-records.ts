@@ -1,4 +1,4 @@
-import type { FamilyTypes } from '../../domain/family.ts';
+import type { FamilyTypes } from '@parley/core/domain/family';
 import { type StoredRecords, storedRecordOf } from '../../ports/elicitations/elicitations.ts';
 import { loadScript } from '../client/script.ts';
 import { readPage } from './page.ts';

@@ -1,4 +1,4 @@
-import { bucketOf, formatOwnerPath, formatStreamPath, type Owner } from '../../domain/ids.ts';
+import { bucketOf, formatOwnerPath, formatStreamPath, type Owner } from '@parley/core/domain/ids';
 import type { AskedKey } from '../../ports/elicitations/elicitations.ts';
 import type { Erasure, StoredPart } from '../../ports/erasure.ts';
 import { RESUME_RUN, resumeTask } from '../../ports/runs/resume-task.ts';

@@ -1,5 +1,3 @@
-import type { Row } from '../../domain/elicitations/row.ts';
-import { eventsOfRow } from '../../domain/elicitations/row-events.ts';
 import {
   eventNumberOf,
   type FeedPosition,
@@ -7,8 +5,10 @@ import {
   formatFeedPosition,
   parseFeedPosition,
   type StreamEvent,
-} from '../../domain/events.ts';
-import { elicitationOfOwnStream, type StreamRef } from '../../domain/ids.ts';
+} from '@parley/core/domain/events';
+import { elicitationOfOwnStream, type StreamRef } from '@parley/core/domain/ids';
+import type { Row } from '../../domain/elicitations/row.ts';
+import { eventsOfRow } from '../../domain/elicitations/row-events.ts';
 import { type Feed, type FeedEntry, type FeedPage, newestOf } from '../../ports/elicitations/feed.ts';
 import type { Commands } from '../client/connect.ts';
 import { elicitationKey, feedKey } from '../client/keys.ts';

@@ -1,8 +1,8 @@
+import { ACTIONS, type Status } from '@parley/core/domain/elicitations/status';
 import type { z } from 'zod';
 import { ApprovalWake } from '../../domain/approvals/wake.ts';
 import { WAKE_BYTES_MAX } from '../../domain/commit-mark.ts';
 import type { Settlement } from '../../domain/elicitations/settlement.ts';
-import { ACTIONS, type Status } from '../../domain/elicitations/status.ts';
 import {
   type ElicitationWake,
   InboxWake,

@@ -1,4 +1,4 @@
-import { bucketOf } from '../../domain/ids.ts';
+import { bucketOf } from '@parley/core/domain/ids';
 import type { HeldPlace, Limits, LimitVerdict, Rate } from '../../ports/limits.ts';
 import type { Commands } from '../client/connect.ts';
 import { limitKey } from '../client/keys.ts';

@@ -1,4 +1,4 @@
-import { bucketOfName } from '../../domain/ids.ts';
+import { bucketOfName } from '@parley/core/domain/ids';
 import { tagOf } from '../client/keys.ts';
 
 /** Sorted set: a tenant's dead letters by the time at which they died. */

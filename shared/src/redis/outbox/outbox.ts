@@ -1,4 +1,4 @@
-import { bucketOf, formatOwnerPath } from '../../domain/ids.ts';
+import { bucketOf, formatOwnerPath } from '@parley/core/domain/ids';
 import type { Outbox, OutboxEntry, OutboxTask } from '../../ports/delivery/outbox.ts';
 import type { Commands } from '../client/connect.ts';
 import { BUCKETS, outboxChannel, outboxKey, outboxTriesKey } from '../client/keys.ts';

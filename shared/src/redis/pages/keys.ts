@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { bucketOfName, type Owner } from '../../domain/ids.ts';
+import { bucketOfName, type Owner } from '@parley/core/domain/ids';
 import type { PageEntryName } from '../../ports/page-store.ts';
 import { ownedBy, tagOf } from '../client/keys.ts';
 

@@ -1,5 +1,5 @@
+import type { FamilyTypes, RowOf } from '@parley/core/domain/family';
 import type { ElicitationTypes } from '../../domain/elicitations/types.ts';
-import type { FamilyTypes, RowOf } from '../../domain/family.ts';
 
 /** Reads a row from the flat field-value reply of a script; nothing when the hash is empty. */
 export function rowOf<T extends FamilyTypes = ElicitationTypes>(

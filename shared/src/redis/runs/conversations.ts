@@ -1,4 +1,4 @@
-import type { Owner } from '../../domain/ids.ts';
+import type { Owner } from '@parley/core/domain/ids';
 import { RememberedMessage } from '../../domain/runs/run.ts';
 import type { Conversations, ListedConversation } from '../../ports/runs/conversations.ts';
 import type { Commands } from '../client/connect.ts';

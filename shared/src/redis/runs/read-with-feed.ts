@@ -1,4 +1,4 @@
-import type { FamilyTypes } from '../../domain/family.ts';
+import type { FamilyTypes } from '@parley/core/domain/family';
 import { type StoredRecord, storedRecordOf } from '../../ports/elicitations/elicitations.ts';
 import type { Runs } from '../../ports/runs/runs.ts';
 import type { Commands } from '../client/connect.ts';

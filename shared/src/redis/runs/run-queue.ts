@@ -1,7 +1,7 @@
+import { isParleyError } from '@parley/core/domain/errors';
+import type { StreamRef } from '@parley/core/domain/ids';
 import { type ConnectionOptions, DelayedError, type Job, type Queue, Worker } from 'bullmq';
 import { z } from 'zod';
-import { isParleyError } from '../../domain/errors.ts';
-import type { StreamRef } from '../../domain/ids.ts';
 import type { RedisLocation } from '../../ports/redis-location.ts';
 import type { RunConsumer, RunQueue } from '../../ports/runs/run-queue.ts';
 import { type Commands, connectWorker } from '../client/connect.ts';

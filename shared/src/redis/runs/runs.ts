@@ -1,11 +1,11 @@
-import { TIMEOUT_SECONDS_MAX } from '../../domain/elicitations/ask-input.ts';
+import { TIMEOUT_SECONDS_MAX } from '@parley/core/domain/elicitations/ask-input';
 import {
   BUCKET_COUNT,
   bucketOf,
   formatStreamPath,
   parseStreamPath,
   type StreamRef,
-} from '../../domain/ids.ts';
+} from '@parley/core/domain/ids';
 import type { ChatQuota } from '../../domain/runs/commands.ts';
 import { DETACHED, type RunRef, type RunStanding, UNOWNED } from '../../domain/runs/run.ts';
 import type { TurnEvent } from '../../domain/runs/turn-events.ts';

@@ -1,7 +1,7 @@
+import { parseStreamPath } from '@parley/core/domain/ids';
+import { parsed } from '@parley/core/domain/parsed';
 import { z } from 'zod';
 import { parsePushTargetName, pushTargetName } from '../../domain/a2a/push-target-name.ts';
-import { parseStreamPath } from '../../domain/ids.ts';
-import { parsed } from '../../domain/parsed.ts';
 import { CallRecord } from '../../domain/runs/run.ts';
 import type { LapsingValue, SealedKindsOf, SealedRecord, SealedStore } from '../../ports/sealed.ts';
 import type { Commands } from '../client/connect.ts';

@@ -1,4 +1,4 @@
-import { BUCKET_COUNT, bucketOf, bucketOfRecordId, parseStreamPath } from '../../domain/ids.ts';
+import { BUCKET_COUNT, bucketOf, bucketOfRecordId, parseStreamPath } from '@parley/core/domain/ids';
 import type { ListedKind, ListPlace, ListSliceRequest, TenantLists } from '../../ports/tenant-lists.ts';
 import type { Commands } from '../client/connect.ts';
 import { elicitationKey, inboxKey, runKey, tenantListKey } from '../client/keys.ts';

@@ -1,5 +1,5 @@
+import { BUCKET_COUNT, bucketOf, type Owner } from '@parley/core/domain/ids';
 import type { CredentialRef } from '../../domain/credential.ts';
-import { BUCKET_COUNT, bucketOf, type Owner } from '../../domain/ids.ts';
 import type { FlowRef } from '../../ports/vault.ts';
 import type { KeyName } from '../client/key-names.ts';
 import { ownedBy, tagOf } from '../client/keys.ts';

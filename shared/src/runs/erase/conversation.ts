@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ParleyError } from '../../domain/errors.ts';
-import type { Owner, StreamRef } from '../../domain/ids.ts';
+import { ParleyError } from '@parley/core/domain/errors';
+import type { Owner, StreamRef } from '@parley/core/domain/ids';
 import type { ConversationRef, Run } from '../../domain/runs/run.ts';
 import type { Engine } from '../../elicitations/engine.ts';
 import { openPages } from '../../elicitations/open-pages.ts';

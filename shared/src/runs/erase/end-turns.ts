@@ -1,4 +1,4 @@
-import type { StreamRef } from '../../domain/ids.ts';
+import type { StreamRef } from '@parley/core/domain/ids';
 import { type Run, UNOWNED } from '../../domain/runs/run.ts';
 import type { Runs } from '../../ports/runs/runs.ts';
 

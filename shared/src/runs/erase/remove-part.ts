@@ -1,6 +1,6 @@
+import type { Owner } from '@parley/core/domain/ids';
 import { SECRET_TOOL_ID } from '../../domain/credential.ts';
 import type { Row } from '../../domain/elicitations/row.ts';
-import type { Owner } from '../../domain/ids.ts';
 import { webhookIdOf } from '../../domain/webhooks/webhook.ts';
 import type { Backend } from '../../ports/backend.ts';
 import type { Deliveries } from '../../ports/delivery/kind.ts';

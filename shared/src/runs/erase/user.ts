@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Owner } from '@parley/core/domain/ids';
 import { type Erased, type ErasedCounts, NOTHING_ERASED, USER_ERASED } from '../../domain/erasure.ts';
-import type { Owner } from '../../domain/ids.ts';
 import type { Engine } from '../../elicitations/engine.ts';
 import { openPages } from '../../elicitations/open-pages.ts';
 import type { Backend } from '../../ports/backend.ts';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mintElicitationId } from '@parley/shared/domain/ids';
+import { mintElicitationId } from '@parley/core/domain/ids';
 import { webhookIdOf } from '@parley/shared/domain/webhooks/webhook';
 import type { DeadLetter, DeadLetters } from '@parley/shared/ports/delivery/dead-letters';
 import { afterEach, describe, expect, it } from 'vitest';

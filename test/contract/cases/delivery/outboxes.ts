@@ -1,7 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { webhookTask } from '@parley/shared/delivery/deliver-webhook';
-import { createDispatch, type Dispatch } from '@parley/shared/delivery/dispatch';
 import {
   BUCKET_COUNT,
   bucketOf,
@@ -9,7 +7,9 @@ import {
   formatStreamPath,
   mintStreamRequestId,
   type Owner,
-} from '@parley/shared/domain/ids';
+} from '@parley/core/domain/ids';
+import { webhookTask } from '@parley/shared/delivery/deliver-webhook';
+import { createDispatch, type Dispatch } from '@parley/shared/delivery/dispatch';
 import type { DeliveryKind } from '@parley/shared/ports/delivery/kind';
 import type {
   OutboxEntry,

@@ -1,5 +1,5 @@
+import type { Status } from '@parley/core/domain/elicitations/status';
 import { toWire } from '@parley/shared/domain/elicitations/row';
-import type { Status } from '@parley/shared/domain/elicitations/status';
 import { describe, expect, it } from 'vitest';
 import type { Contract } from '../../../harness/engines/contract.ts';
 import { engineOn } from '../../../harness/engines/engines.ts';

@@ -1,4 +1,4 @@
-import { bucketOf, type Owner } from '@parley/shared/domain/ids';
+import { bucketOf, type Owner } from '@parley/core/domain/ids';
 import { silentObserver } from '@parley/shared/observe/observer';
 import type { ArmedDeadline } from '@parley/shared/ports/elicitations/deadlines';
 import { describe, expect, it } from 'vitest';

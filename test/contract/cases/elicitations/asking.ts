@@ -1,5 +1,5 @@
-import type { AskInput } from '@parley/shared/domain/elicitations/ask-input';
-import { bucketOf, bucketOfElicitationId, type Owner } from '@parley/shared/domain/ids';
+import type { AskInput } from '@parley/core/domain/elicitations/ask-input';
+import { bucketOf, bucketOfElicitationId, type Owner } from '@parley/core/domain/ids';
 import { describe, expect, it } from 'vitest';
 import type { Contract } from '../../../harness/engines/contract.ts';
 import { engineOn } from '../../../harness/engines/engines.ts';

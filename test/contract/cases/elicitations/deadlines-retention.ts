@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { isTerminal } from '@parley/shared/domain/elicitations/status';
-import { ParleyError } from '@parley/shared/domain/errors';
-import { eventNumberOf } from '@parley/shared/domain/events';
-import { BUCKET_COUNT, bucketOf } from '@parley/shared/domain/ids';
+import { isTerminal } from '@parley/core/domain/elicitations/status';
+import { ParleyError } from '@parley/core/domain/errors';
+import { eventNumberOf } from '@parley/core/domain/events';
+import { BUCKET_COUNT, bucketOf } from '@parley/core/domain/ids';
 import { silentObserver } from '@parley/shared/observe/observer';
 import { describe, expect, it } from 'vitest';
 import type { Contract } from '../../../harness/engines/contract.ts';

@@ -1,5 +1,5 @@
+import { bucketOf, mintElicitationId } from '@parley/core/domain/ids';
 import { createDispatch } from '@parley/shared/delivery/dispatch';
-import { bucketOf, mintElicitationId } from '@parley/shared/domain/ids';
 import { silentObserver } from '@parley/shared/observe/observer';
 import type { DeliveryKind } from '@parley/shared/ports/delivery/kind';
 import type { Elicitations } from '@parley/shared/ports/elicitations/elicitations';

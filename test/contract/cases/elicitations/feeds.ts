@@ -1,5 +1,5 @@
-import { eventNumberOf, formatFeedPosition } from '@parley/shared/domain/events';
-import type { StreamRef } from '@parley/shared/domain/ids';
+import { eventNumberOf, formatFeedPosition } from '@parley/core/domain/events';
+import type { StreamRef } from '@parley/core/domain/ids';
 import type { EventBus, Topic } from '@parley/shared/ports/elicitations/event-bus';
 import { describe, expect, it } from 'vitest';
 import type { Contract } from '../../../harness/engines/contract.ts';

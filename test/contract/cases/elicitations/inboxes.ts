@@ -1,4 +1,4 @@
-import type { Owner } from '@parley/shared/domain/ids';
+import type { Owner } from '@parley/core/domain/ids';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import type { InboxItem } from '@parley/shared/elicitations/inbox';
 import type { Backend } from '@parley/shared/ports/backend';

@@ -1,5 +1,5 @@
+import type { Status } from '@parley/core/domain/elicitations/status';
 import type { Row } from '@parley/shared/domain/elicitations/row';
-import type { Status } from '@parley/shared/domain/elicitations/status';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import type { PageRequest } from '@parley/shared/ports/elicitations/elicitations';
 import { withdrawOfTurn } from '@parley/shared/runs/open-questions';

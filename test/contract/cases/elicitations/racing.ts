@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isTerminal } from '@parley/shared/domain/elicitations/status';
+import { isTerminal } from '@parley/core/domain/elicitations/status';
 import { silentObserver } from '@parley/shared/observe/observer';
 import { describe, expect, it } from 'vitest';
 import type { Contract } from '../../../harness/engines/contract.ts';

@@ -1,5 +1,5 @@
-import { isTerminal, type Status } from '@parley/shared/domain/elicitations/status';
-import type { StreamRef } from '@parley/shared/domain/ids';
+import { isTerminal, type Status } from '@parley/core/domain/elicitations/status';
+import type { StreamRef } from '@parley/core/domain/ids';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { AskInput } from '@parley/shared/domain/elicitations/ask-input';
-import type { Owner } from '@parley/shared/domain/ids';
+import type { AskInput } from '@parley/core/domain/elicitations/ask-input';
+import type { Owner } from '@parley/core/domain/ids';
 import type { AskResult } from '@parley/shared/elicitations/asking/ask';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { silentObserver } from '@parley/shared/observe/observer';

@@ -1,5 +1,5 @@
-import { eventNumberOf, parseFeedPosition } from '@parley/shared/domain/events';
-import type { StreamRef } from '@parley/shared/domain/ids';
+import { eventNumberOf, parseFeedPosition } from '@parley/core/domain/events';
+import type { StreamRef } from '@parley/core/domain/ids';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import type { WatchInput, WatchItem } from '@parley/shared/elicitations/watch';
 import { describe, expect, it } from 'vitest';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { bucketOf } from '@parley/shared/domain/ids';
-import { NotifyRules } from '@parley/shared/domain/notify';
+import { bucketOf } from '@parley/core/domain/ids';
+import { NotifyRules } from '@parley/core/domain/notify';
 import { withdrawOfTurn } from '@parley/shared/runs/open-questions';
 import { describe, expect, it } from 'vitest';
 import type { Contract } from '../../../harness/engines/contract.ts';

@@ -1,5 +1,5 @@
+import { bucketOf, formatStreamPath } from '@parley/core/domain/ids';
 import type { Dispatch } from '@parley/shared/delivery/dispatch';
-import { bucketOf, formatStreamPath } from '@parley/shared/domain/ids';
 import { DETACHED, UNOWNED } from '@parley/shared/domain/runs/run';
 import type { OutboxTask } from '@parley/shared/ports/delivery/outbox';
 import type { FeedBeginning } from '@parley/shared/ports/elicitations/feed';

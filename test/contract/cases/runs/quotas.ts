@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mintStreamRequestId, type Owner } from '@parley/shared/domain/ids';
+import { mintStreamRequestId, type Owner } from '@parley/core/domain/ids';
 import type { Message } from '@parley/shared/domain/runs/run';
 import type { ChatQuotas } from '@parley/shared/ports/backend';
 import type { NewRun, RunWrite } from '@parley/shared/ports/runs/runs';

@@ -1,4 +1,4 @@
-import type { StreamRef } from '@parley/shared/domain/ids';
+import type { StreamRef } from '@parley/core/domain/ids';
 import { DETACHED, type RunRef, UNOWNED } from '@parley/shared/domain/runs/run';
 import type { Backend } from '@parley/shared/ports/backend';
 import type { NewRun, RunWrite } from '@parley/shared/ports/runs/runs';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { ParleyError } from '@parley/shared/domain/errors';
-import type { StreamRef } from '@parley/shared/domain/ids';
+import { ParleyError } from '@parley/core/domain/errors';
+import type { StreamRef } from '@parley/core/domain/ids';
 import { UNOWNED } from '@parley/shared/domain/runs/run';
 import type { RunConsumer } from '@parley/shared/ports/runs/run-queue';
 import type { NewRun } from '@parley/shared/ports/runs/runs';

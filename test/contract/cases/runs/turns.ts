@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { eventNumberOf } from '@parley/shared/domain/events';
-import { keyedStreamRequestId, mintStreamRequestId, type Owner } from '@parley/shared/domain/ids';
+import { eventNumberOf } from '@parley/core/domain/events';
+import { keyedStreamRequestId, mintStreamRequestId, type Owner } from '@parley/core/domain/ids';
 import { DETACHED, type Message, type RunRef, UNOWNED } from '@parley/shared/domain/runs/run';
 import type { Backend } from '@parley/shared/ports/backend';
 import type { NewRun, RunNote, RunWrite } from '@parley/shared/ports/runs/runs';

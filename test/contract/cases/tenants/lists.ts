@@ -1,4 +1,4 @@
-import { bucketOf, formatStreamPath, mintElicitationId, type Owner } from '@parley/shared/domain/ids';
+import { bucketOf, formatStreamPath, mintElicitationId, type Owner } from '@parley/core/domain/ids';
 import type { Backend } from '@parley/shared/ports/backend';
 import type { ListedKind, ListPlace, ListSliceRequest } from '@parley/shared/ports/tenant-lists';
 import { describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
+import { ParleyError } from '@parley/core/domain/errors';
 import type { Credential } from '@parley/shared/domain/credential';
-import { ParleyError } from '@parley/shared/domain/errors';
 import { type RekeyReport, rekey } from '@parley/shared/vault/rekey';
 import { createVault } from '@parley/shared/vault/vault';
 import { describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { eventNumberOf } from '@parley/shared/domain/events';
+import { eventNumberOf } from '@parley/core/domain/events';
 import { currentEvents, isTurnEnd, type RunCase, textByStep, wholeText } from '../run-case.ts';
 import type { FeedEvent, StoredMessage } from '../run-events.ts';
 

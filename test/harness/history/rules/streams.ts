@@ -1,4 +1,4 @@
-import { eventNumberOf } from '@parley/shared/domain/events';
+import { eventNumberOf } from '@parley/core/domain/events';
 import type { ElicitationCase } from '../elicitation-case.ts';
 import { type ElicitationStatus, ofType, type StreamEvent } from '../events.ts';
 import { type Connection, getOrAdd, groupBy, type IndexedHistory } from '../index-history.ts';

@@ -1,6 +1,6 @@
+import type { FormSchema } from '@parley/core/domain/forms/schema';
 import type { ApprovalRow } from '@parley/shared/domain/approvals/types';
 import type { Row } from '@parley/shared/domain/elicitations/row';
-import type { FormSchema } from '@parley/shared/domain/forms/schema';
 import {
   approvalMessage,
   denyModal,

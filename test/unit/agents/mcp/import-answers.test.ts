@@ -1,4 +1,4 @@
-import { checkFormAnswer } from '@parley/shared/domain/forms/answer';
+import { checkFormAnswer } from '@parley/core/domain/forms/answer';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { it } from 'vitest';

@@ -1,5 +1,5 @@
-import { checkFormAnswer } from '@parley/shared/domain/forms/answer';
-import { checkFormSchema } from '@parley/shared/domain/forms/schema';
+import { checkFormAnswer } from '@parley/core/domain/forms/answer';
+import { checkFormSchema } from '@parley/core/domain/forms/schema';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { importSchema as importFor } from '../../../../services/api/src/agents/mcp/questions/import-schema.ts';

@@ -1,4 +1,4 @@
-import { labelledSchema } from '@parley/shared/domain/forms/labelled';
+import { labelledSchema } from '@parley/core/domain/forms/labelled';
 import type { ElicitationHandler, Prompt } from '../handler.ts';
 import { type McpElicitResult, protocolReplyOf } from './mcp.ts';
 import { messageWithFaults } from './messages.ts';

@@ -1,4 +1,4 @@
-import { faultOfUrl } from '@parley/shared/domain/url';
+import { faultOfUrl } from '@parley/core/domain/url';
 import {
   type CallbackState,
   type Connected,

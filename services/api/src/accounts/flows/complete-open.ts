@@ -1,6 +1,6 @@
+import { isParleyError } from '@parley/core/domain/errors';
 import type { CredentialRef } from '@parley/shared/domain/credential';
 import type { Row } from '@parley/shared/domain/elicitations/row';
-import { isParleyError } from '@parley/shared/domain/errors';
 import { missingScopes } from '@parley/shared/domain/oauth/scopes';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { openPages } from '@parley/shared/elicitations/open-pages';

@@ -1,9 +1,9 @@
+import type { Elicitation } from '@parley/core/domain/elicitations/elicitation';
+import type { Status } from '@parley/core/domain/elicitations/status';
+import { isParleyError } from '@parley/core/domain/errors';
 import { type Credential, type CredentialRef, SECRET_TOOL_ID } from '@parley/shared/domain/credential';
-import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
 import type { Row } from '@parley/shared/domain/elicitations/row';
-import type { Status } from '@parley/shared/domain/elicitations/status';
 import { USER_ERASED } from '@parley/shared/domain/erasure';
-import { isParleyError } from '@parley/shared/domain/errors';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import type { Elicitations } from '@parley/shared/ports/elicitations/elicitations';
 import type { FlowRef } from '@parley/shared/ports/vault';

@@ -1,4 +1,4 @@
-import { parsed } from '@parley/shared/domain/parsed';
+import { parsed } from '@parley/core/domain/parsed';
 import type { PageEntryName, PageStore } from '@parley/shared/ports/page-store';
 import { sha256 } from '@parley/shared/records/digest';
 import type { KeyRing } from '@parley/shared/vault/key-ring';

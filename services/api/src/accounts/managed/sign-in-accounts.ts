@@ -1,5 +1,5 @@
+import type { Owner } from '@parley/core/domain/ids';
 import type { CredentialRef, OAuthCredential, Presentation } from '@parley/shared/domain/credential';
-import type { Owner } from '@parley/shared/domain/ids';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { openPages } from '@parley/shared/elicitations/open-pages';
 import { isOnOurPage } from '../own-pages.ts';

@@ -1,5 +1,5 @@
+import type { Owner } from '@parley/core/domain/ids';
 import { type CredentialRef, type OAuthCredential, SIGN_IN } from '@parley/shared/domain/credential';
-import type { Owner } from '@parley/shared/domain/ids';
 import type { FreshCredentialOf } from '@parley/shared/vault/refresh';
 import { SealError } from '@parley/shared/vault/seal';
 import type { Vault } from '@parley/shared/vault/vault';

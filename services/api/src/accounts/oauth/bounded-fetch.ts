@@ -1,5 +1,5 @@
+import { faultOfUrl } from '@parley/core/domain/url';
 import { withTimeLimit } from '@parley/shared/async/time-limit';
-import { faultOfUrl } from '@parley/shared/domain/url';
 
 /** Bounds on calls to servers that the deployer configured. For addresses that others name: `net/guarded-fetch.ts`. */
 interface OutboundBounds {

@@ -1,4 +1,4 @@
-import { jsonIn } from '@parley/shared/domain/parsed';
+import { jsonIn } from '@parley/core/domain/parsed';
 import { z } from 'zod';
 
 /** For which authorization server, server and client an assertion is requested. */

@@ -1,4 +1,4 @@
-import { faultOfUrl } from '@parley/shared/domain/url';
+import { faultOfUrl } from '@parley/core/domain/url';
 import type { BoundedFetch } from './bounded-fetch.ts';
 
 /** The endpoints of an authorization server that publishes no metadata. */

@@ -1,7 +1,7 @@
 import type { AgentCard } from '@a2a-js/sdk';
+import { canonicalJson } from '@parley/core/domain/json/canonical-json';
+import { jsonIn } from '@parley/core/domain/parsed';
 import { ELICITATION_EXTENSION } from '@parley/shared/domain/a2a/extension';
-import { canonicalJson } from '@parley/shared/domain/json/canonical-json';
-import { jsonIn } from '@parley/shared/domain/parsed';
 import { flattenedVerify, type JWK } from 'jose';
 import { z } from 'zod';
 import { RemoteFault } from '../remote/faults.ts';

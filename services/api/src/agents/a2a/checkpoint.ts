@@ -1,4 +1,4 @@
-import { parsed } from '@parley/shared/domain/parsed';
+import { parsed } from '@parley/core/domain/parsed';
 import { z } from 'zod';
 import { digestOf } from '../remote/message-ids.ts';
 import { SkillRef } from './skills.ts';

@@ -1,4 +1,4 @@
-import { readable } from '@parley/shared/domain/readable';
+import { readable } from '@parley/core/domain/readable';
 import { failedWith, returned } from '../remote/result.ts';
 import type { ToolCall, ToolOutcome } from '../run/tool.ts';
 import type { RemoteAgentTarget } from './remote-agent.ts';

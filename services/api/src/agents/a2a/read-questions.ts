@@ -1,5 +1,5 @@
+import { readable } from '@parley/core/domain/readable';
 import { type QuestionData, questionsIn } from '@parley/shared/domain/a2a/extension';
-import { readable } from '@parley/shared/domain/readable';
 import { QuestionRefused, readQuestion, type ServerQuestion } from '../mcp/questions/question.ts';
 import { digestOf } from '../remote/message-ids.ts';
 import { type AgentAsk, pageOf } from '../remote/questions.ts';

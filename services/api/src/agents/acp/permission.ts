@@ -3,8 +3,8 @@ import type {
   RequestPermissionRequest,
   RequestPermissionResponse,
 } from '@agentclientprotocol/sdk';
+import { readable } from '@parley/core/domain/readable';
 import { maskArguments } from '@parley/shared/domain/approvals/mask';
-import { readable } from '@parley/shared/domain/readable';
 import { visible } from '@parley/shared/domain/visible';
 import type { Scrub } from '../mcp/scrub.ts';
 import type { AgentQuestion, AskOutcome } from '../run/question.ts';

@@ -4,7 +4,7 @@ import type {
   RequestPermissionRequest,
   RequestPermissionResponse,
 } from '@agentclientprotocol/sdk';
-import { isParleyError } from '@parley/shared/domain/errors';
+import { isParleyError } from '@parley/core/domain/errors';
 import { isAsked, PAGE_OF_ASKER, type QuestionShape } from '@parley/shared/domain/reach';
 import { visibleLabels } from '@parley/shared/domain/visible';
 import { sha256 } from '@parley/shared/records/digest';

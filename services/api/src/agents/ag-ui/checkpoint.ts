@@ -1,4 +1,4 @@
-import { parsed } from '@parley/shared/domain/parsed';
+import { parsed } from '@parley/core/domain/parsed';
 import { z } from 'zod';
 import { digestOf, messageIdOf } from '../remote/message-ids.ts';
 import { AgUiInterrupt, ThreadMessage } from './events.ts';

@@ -1,5 +1,5 @@
+import { isRecord } from '@parley/core/domain/plain-record';
 import { LEVELS_MAX } from '@parley/shared/domain/json/depth';
-import { isRecord } from '@parley/shared/domain/plain-record';
 import type { PatchOperation } from './events.ts';
 
 const RESERVED: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);

@@ -1,6 +1,6 @@
+import { jsonIn } from '@parley/core/domain/parsed';
+import { isRecord, own } from '@parley/core/domain/plain-record';
 import { isWithinDepth } from '@parley/shared/domain/json/depth';
-import { jsonIn } from '@parley/shared/domain/parsed';
-import { isRecord, own } from '@parley/shared/domain/plain-record';
 import { QuestionRefused, readQuestion } from '../mcp/questions/question.ts';
 import { restoreContent } from '../mcp/questions/restores.ts';
 import type { AgentQuestion } from '../run/question.ts';

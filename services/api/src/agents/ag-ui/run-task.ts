@@ -1,5 +1,5 @@
+import { readable } from '@parley/core/domain/readable';
 import { HOPS_KEY } from '@parley/shared/domain/a2a/hops';
-import { readable } from '@parley/shared/domain/readable';
 import { describeFault, FATE_UNKNOWN, RemoteFault } from '../remote/faults.ts';
 import { createPartials } from '../remote/partials.ts';
 import { failedWith, type RemoteTaskResult, returned } from '../remote/result.ts';

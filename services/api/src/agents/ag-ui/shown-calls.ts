@@ -1,5 +1,5 @@
+import { isRecord } from '@parley/core/domain/plain-record';
 import { maskArguments } from '@parley/shared/domain/approvals/mask';
-import { isRecord } from '@parley/shared/domain/plain-record';
 import { visible } from '@parley/shared/domain/visible';
 import { shownNameOf } from './checkpoint.ts';
 import { parsed } from './read-interrupts.ts';

@@ -1,5 +1,5 @@
+import { faultOfUserId } from '@parley/core/domain/text';
 import type { Caller } from '@parley/shared/domain/caller';
-import { faultOfUserId } from '@parley/shared/domain/text';
 import { z } from 'zod';
 
 const names = (about: string) => z.array(z.string().min(1)).min(1, 'names nobody').optional().describe(about);

@@ -1,4 +1,4 @@
-import { NotifyRules } from '@parley/shared/domain/notify';
+import { NotifyRules } from '@parley/core/domain/notify';
 import { z } from 'zod';
 import { AgentAccess } from './access.ts';
 import { ApprovalEntry } from './approval.ts';

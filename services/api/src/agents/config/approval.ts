@@ -1,4 +1,4 @@
-import { type RememberFor, Risk } from '@parley/shared/domain/approvals/approval';
+import { type RememberFor, Risk } from '@parley/core/domain/approvals/approval';
 import { z } from 'zod';
 import { compileRule } from './argument-rule.ts';
 

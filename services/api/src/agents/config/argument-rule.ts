@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { compileLinear } from '@parley/shared/domain/forms/linear-pattern';
+import { compileLinear } from '@parley/core/domain/forms/linear-pattern';
 
 /**
  * A rule over the arguments of a call. True also when the rule cannot be evaluated, or would take too long: then a person

@@ -1,4 +1,4 @@
-import { faultOfUrl, LOOPBACK_HOSTS } from '@parley/shared/domain/url';
+import { faultOfUrl, LOOPBACK_HOSTS } from '@parley/core/domain/url';
 import type { Finding, Path } from './fault.ts';
 import type { AgentsFile } from './file.ts';
 import { isReadable, readSigningKey } from './signing-key.ts';

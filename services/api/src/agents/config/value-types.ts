@@ -1,4 +1,4 @@
-import { faultOfProse } from '@parley/shared/domain/text';
+import { faultOfProse } from '@parley/core/domain/text';
 import { z } from 'zod';
 
 /**

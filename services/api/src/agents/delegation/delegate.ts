@@ -1,5 +1,5 @@
+import { messageIdOf, mintStreamRequestId, type StreamRef } from '@parley/core/domain/ids';
 import { retryWhileUnavailable } from '@parley/shared/async/retry-while-unavailable';
-import { messageIdOf, mintStreamRequestId, type StreamRef } from '@parley/shared/domain/ids';
 import { type Message, type RunRef, UNOWNED } from '@parley/shared/domain/runs/run';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import type { RunQueue } from '@parley/shared/ports/runs/run-queue';

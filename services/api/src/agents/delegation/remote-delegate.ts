@@ -1,6 +1,6 @@
+import type { StreamRef } from '@parley/core/domain/ids';
 import { retryWhileUnavailable } from '@parley/shared/async/retry-while-unavailable';
 import type { WorkClock } from '@parley/shared/async/work-clock';
-import type { StreamRef } from '@parley/shared/domain/ids';
 import type { DelegateRequest, Run, RunRef } from '@parley/shared/domain/runs/run';
 import type { Runs } from '@parley/shared/ports/runs/runs';
 import { isInterrupted, RunDetachedError, RunInterruptedError } from '@parley/shared/runs/interruption';

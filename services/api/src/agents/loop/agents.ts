@@ -1,6 +1,6 @@
+import { ParleyError } from '@parley/core/domain/errors';
+import type { NotifyRules } from '@parley/core/domain/notify';
 import type { Caller } from '@parley/shared/domain/caller';
-import { ParleyError } from '@parley/shared/domain/errors';
-import type { NotifyRules } from '@parley/shared/domain/notify';
 import { admits } from '../config/access.ts';
 import type { Agent, AgentsConfig, Model } from '../config/file.ts';
 import type { LoadedAgentsConfig } from '../config/load.ts';

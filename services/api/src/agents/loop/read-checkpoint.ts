@@ -1,5 +1,5 @@
+import type { StreamRef } from '@parley/core/domain/ids';
 import { retryWhileUnavailable } from '@parley/shared/async/retry-while-unavailable';
-import type { StreamRef } from '@parley/shared/domain/ids';
 import type { Run } from '@parley/shared/domain/runs/run';
 import type { Runs } from '@parley/shared/ports/runs/runs';
 import { createBudget } from '../run/budget.ts';

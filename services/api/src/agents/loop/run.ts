@@ -1,5 +1,5 @@
+import type { NotifyRules } from '@parley/core/domain/notify';
 import { startWorkClock } from '@parley/shared/async/work-clock';
-import type { NotifyRules } from '@parley/shared/domain/notify';
 import { leftOutText } from '@parley/shared/domain/runs/content';
 import type { Delivery, Message, RunRef, Support } from '@parley/shared/domain/runs/run';
 import { cutReply } from '@parley/shared/domain/runs/steps';

@@ -1,4 +1,4 @@
-import { isRecord, own } from '@parley/shared/domain/plain-record';
+import { isRecord, own } from '@parley/core/domain/plain-record';
 import { visibleTexts } from '@parley/shared/domain/visible';
 
 /** For whom a tool is, as its server says (MCP Apps, `io.modelcontextprotocol/ui`). */

@@ -1,4 +1,4 @@
-import { isParleyError } from '@parley/shared/domain/errors';
+import { isParleyError } from '@parley/core/domain/errors';
 import { isAsked } from '@parley/shared/domain/reach';
 import type { AgentQuestion, AskOutcome } from '../run/question.ts';
 import type { ToolCall } from '../run/tool.ts';

@@ -1,4 +1,4 @@
-import type { ApprovalTool, RememberFor, Risk } from '@parley/shared/domain/approvals/approval';
+import type { ApprovalTool, RememberFor, Risk } from '@parley/core/domain/approvals/approval';
 
 /** The trigger of the waits for approvals. */
 export const APPROVAL_TRIGGER = 'approval';

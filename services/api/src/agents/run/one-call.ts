@@ -1,4 +1,4 @@
-import { isRecord } from '@parley/shared/domain/plain-record';
+import { isRecord } from '@parley/core/domain/plain-record';
 import type { Message } from '@parley/shared/domain/runs/run';
 import type { AskingReadMethod } from '../mcp/calls/read-request.ts';
 import { modelToolName } from '../mcp/calls/tool-name.ts';

@@ -1,9 +1,9 @@
+import type { AskInput } from '@parley/core/domain/elicitations/ask-input';
+import { isTerminal, type TerminalStatus } from '@parley/core/domain/elicitations/status';
+import { isParleyError } from '@parley/core/domain/errors';
 import { retryWhileUnavailable } from '@parley/shared/async/retry-while-unavailable';
 import type { Caller, Seen } from '@parley/shared/domain/caller';
-import type { AskInput } from '@parley/shared/domain/elicitations/ask-input';
 import { modelTextOf } from '@parley/shared/domain/elicitations/outcome';
-import { isTerminal, type TerminalStatus } from '@parley/shared/domain/elicitations/status';
-import { isParleyError } from '@parley/shared/domain/errors';
 import { isAsked, type Reach } from '@parley/shared/domain/reach';
 import type { PauseRecord, RunRef } from '@parley/shared/domain/runs/run';
 import type { AgentEngine } from '@parley/shared/elicitations/engine';

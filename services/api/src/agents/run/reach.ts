@@ -1,8 +1,8 @@
+import type { Approval } from '@parley/core/domain/approvals/approval';
+import type { Elicitation } from '@parley/core/domain/elicitations/elicitation';
+import type { StreamRef } from '@parley/core/domain/ids';
+import type { NotifyRules } from '@parley/core/domain/notify';
 import { once } from '@parley/shared/async/once';
-import type { Approval } from '@parley/shared/domain/approvals/approval';
-import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
-import type { StreamRef } from '@parley/shared/domain/ids';
-import type { NotifyRules } from '@parley/shared/domain/notify';
 import { needsOf, type QuestionShape, type Reach, reachOf } from '@parley/shared/domain/reach';
 import type { Support } from '@parley/shared/domain/runs/run';
 import type { Engine } from '@parley/shared/elicitations/engine';

@@ -1,5 +1,5 @@
+import type { NotifyRules } from '@parley/core/domain/notify';
 import type { WorkClock } from '@parley/shared/async/work-clock';
-import type { NotifyRules } from '@parley/shared/domain/notify';
 import type { Delivery, PauseRecord, RunRef, Support } from '@parley/shared/domain/runs/run';
 import type { TurnEvent } from '@parley/shared/domain/runs/turn-events';
 import type { AgentEngine } from '@parley/shared/elicitations/engine';

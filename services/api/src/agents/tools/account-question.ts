@@ -1,6 +1,6 @@
+import { isParleyError } from '@parley/core/domain/errors';
 import { retryWhileUnavailable } from '@parley/shared/async/retry-while-unavailable';
 import type { CredentialRef } from '@parley/shared/domain/credential';
-import { isParleyError } from '@parley/shared/domain/errors';
 import { isAsked } from '@parley/shared/domain/reach';
 import { sha256 } from '@parley/shared/records/digest';
 import type { AgentQuestion } from '../run/question.ts';

@@ -1,4 +1,4 @@
-import { isParleyError } from '@parley/shared/domain/errors';
+import { isParleyError } from '@parley/core/domain/errors';
 import type { CallRecord } from '@parley/shared/domain/runs/run';
 import { forwardedEvent } from '../run/call-names.ts';
 import { callSignal } from '../run/call-signal.ts';

@@ -1,5 +1,5 @@
-import type { ParleyError } from '@parley/shared/domain/errors';
-import { LISTED_TYPES } from '@parley/shared/domain/forms/listed-kinds';
+import type { ParleyError } from '@parley/core/domain/errors';
+import { LISTED_TYPES } from '@parley/core/domain/forms/listed-kinds';
 import { z } from 'zod';
 
 const Option = z.strictObject({

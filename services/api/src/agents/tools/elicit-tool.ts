@@ -1,4 +1,4 @@
-import { isParleyError } from '@parley/shared/domain/errors';
+import { isParleyError } from '@parley/core/domain/errors';
 import { isAsked } from '@parley/shared/domain/reach';
 import type { z } from 'zod';
 import type { AgentQuestion } from '../run/question.ts';

@@ -1,5 +1,5 @@
-import { isParleyError } from '@parley/shared/domain/errors';
-import { LISTED_KINDS } from '@parley/shared/domain/forms/listed-kinds';
+import { isParleyError } from '@parley/core/domain/errors';
+import { LISTED_KINDS } from '@parley/core/domain/forms/listed-kinds';
 import { isAsked } from '@parley/shared/domain/reach';
 import type { AgentQuestion } from '../run/question.ts';
 import { failed, type ToolCall, type ToolOutcome } from '../run/tool.ts';

@@ -1,6 +1,6 @@
+import { ParleyError } from '@parley/core/domain/errors';
+import type { Owner } from '@parley/core/domain/ids';
 import type { Caller } from '@parley/shared/domain/caller';
-import { ParleyError } from '@parley/shared/domain/errors';
-import type { Owner } from '@parley/shared/domain/ids';
 import { visible } from '@parley/shared/domain/visible';
 import { admits } from '../config/access.ts';
 import type { AgentsConfig } from '../config/file.ts';

@@ -1,5 +1,5 @@
-import type { Owner } from '@parley/shared/domain/ids';
-import { isRecord } from '@parley/shared/domain/plain-record';
+import type { Owner } from '@parley/core/domain/ids';
+import { isRecord } from '@parley/core/domain/plain-record';
 import type { LoadedAgentsConfig } from '../config/load.ts';
 import { createScoping } from '../mcp/calls/addresses.ts';
 import type { McpServerRef, McpTools } from '../mcp/calls/mcp-tools.ts';

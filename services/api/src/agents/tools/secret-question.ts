@@ -1,5 +1,5 @@
+import type { TerminalStatus } from '@parley/core/domain/elicitations/status';
 import { SECRET_TOOL_ID } from '@parley/shared/domain/credential';
-import type { TerminalStatus } from '@parley/shared/domain/elicitations/status';
 import { isAsked } from '@parley/shared/domain/reach';
 import type { AgentQuestion } from '../run/question.ts';
 import { failed, type ToolCall, type ToolOutcome } from '../run/tool.ts';

@@ -1,5 +1,5 @@
+import type { Owner } from '@parley/core/domain/ids';
 import { retryWhileUnavailable } from '@parley/shared/async/retry-while-unavailable';
-import type { Owner } from '@parley/shared/domain/ids';
 import { createScrubFor } from '../mcp/scrub.ts';
 import type { Tool, ToolOutcome } from '../run/tool.ts';
 

@@ -1,4 +1,4 @@
-import type { Approval } from '@parley/shared/domain/approvals/approval';
+import type { Approval } from '@parley/core/domain/approvals/approval';
 
 /** The approval in examples of the documentation. */
 export const SAMPLE_APPROVAL: Approval = {

@@ -1,4 +1,4 @@
-import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
+import type { Elicitation } from '@parley/core/domain/elicitations/elicitation';
 
 /** A question as the examples of the docs show it. */
 export const SAMPLE_ELICITATION = {

@@ -1,6 +1,6 @@
+import { ParleyError } from '@parley/core/domain/errors';
+import { bucketOfRecordId, type Owner } from '@parley/core/domain/ids';
 import type { Caller } from '@parley/shared/domain/caller';
-import { ParleyError } from '@parley/shared/domain/errors';
-import { bucketOfRecordId, type Owner } from '@parley/shared/domain/ids';
 import type { LimitName } from '@parley/shared/observe/metrics/metric-labels';
 import type { Rate } from '@parley/shared/ports/limits';
 import type { RouteCall } from '../route.ts';

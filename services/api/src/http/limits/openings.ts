@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { ParleyError } from '@parley/shared/domain/errors';
+import { ParleyError } from '@parley/core/domain/errors';
 
 /**
  * The openings of event streams on this pod. When another pod dies, its readers come back together; what they ask for must

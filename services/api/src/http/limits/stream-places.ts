@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { ParleyError } from '@parley/core/domain/errors';
+import type { Owner } from '@parley/core/domain/ids';
 import type { Caller } from '@parley/shared/domain/caller';
-import { ParleyError } from '@parley/shared/domain/errors';
-import type { Owner } from '@parley/shared/domain/ids';
 import type { HeldPlace, Limits } from '@parley/shared/ports/limits';
 import type { RouteCall } from '../route.ts';
 

@@ -1,4 +1,4 @@
-import type { Owner } from '@parley/shared/domain/ids';
+import type { Owner } from '@parley/core/domain/ids';
 import { readAccount } from '../../accounts/account-state.ts';
 import { disconnect } from '../../accounts/disconnect.ts';
 import { ACCOUNTS_PAGE, ACCOUNTS_PATH } from '../../accounts/own-pages.ts';

@@ -1,5 +1,5 @@
-import { isParleyError } from '@parley/shared/domain/errors';
-import { isApprovalId } from '@parley/shared/domain/ids';
+import { isParleyError } from '@parley/core/domain/errors';
+import { isApprovalId } from '@parley/core/domain/ids';
 import { answerPath, FROM_INBOX } from '../../accounts/own-pages.ts';
 import type { Person } from '../identity/identity.ts';
 import { nextPath } from '../inbox/waiting-items.ts';

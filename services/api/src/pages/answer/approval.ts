@@ -1,10 +1,10 @@
+import { APPROVAL_STATUSES, isApprovalEnded } from '@parley/core/domain/approvals/status';
+import { titleOfServer, titleOfTool } from '@parley/core/domain/approvals/tool-title';
+import { isParleyError } from '@parley/core/domain/errors';
+import type { Owner } from '@parley/core/domain/ids';
+import { plainBreaks } from '@parley/core/domain/text';
 import type { ApprovalInput } from '@parley/shared/domain/approvals/response-input';
-import { APPROVAL_STATUSES, isApprovalEnded } from '@parley/shared/domain/approvals/status';
-import { titleOfServer, titleOfTool } from '@parley/shared/domain/approvals/tool-title';
 import type { ApprovalTypes } from '@parley/shared/domain/approvals/types';
-import { isParleyError } from '@parley/shared/domain/errors';
-import type { Owner } from '@parley/shared/domain/ids';
-import { plainBreaks } from '@parley/shared/domain/text';
 import type { SeenRecord } from '@parley/shared/records/read';
 import { answerPath, FROM_INBOX } from '../../accounts/own-pages.ts';
 import { FORM_FIELDS } from '../kit/fields.ts';

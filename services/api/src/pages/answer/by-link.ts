@@ -1,5 +1,5 @@
-import { isTerminal } from '@parley/shared/domain/elicitations/status';
-import { bucketOfRecordId, isApprovalId, type Owner } from '@parley/shared/domain/ids';
+import { isTerminal } from '@parley/core/domain/elicitations/status';
+import { bucketOfRecordId, isApprovalId, type Owner } from '@parley/core/domain/ids';
 import type { Approvals, Elicitations } from '@parley/shared/ports/elicitations/elicitations';
 import { answerPath } from '../../accounts/own-pages.ts';
 import { FORM_FIELDS } from '../kit/fields.ts';

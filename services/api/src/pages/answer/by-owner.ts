@@ -1,5 +1,5 @@
-import { isTerminal } from '@parley/shared/domain/elicitations/status';
-import { isSameOwner } from '@parley/shared/domain/ids';
+import { isTerminal } from '@parley/core/domain/elicitations/status';
+import { isSameOwner } from '@parley/core/domain/ids';
 import { ANSWER_PAGE_SURFACE, answerPath, isOfApproval, type OwnPage } from '../../accounts/own-pages.ts';
 import { findAnswerable, mismatchView, signInView } from '../serving/access.ts';
 import { readForm } from '../serving/form.ts';

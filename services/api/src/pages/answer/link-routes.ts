@@ -1,6 +1,6 @@
+import { ParleyError } from '@parley/core/domain/errors';
+import type { Owner } from '@parley/core/domain/ids';
 import { type Caller, keyIdOf } from '@parley/shared/domain/caller';
-import { ParleyError } from '@parley/shared/domain/errors';
-import type { Owner } from '@parley/shared/domain/ids';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { z } from 'zod';
 import type { AccountEvent } from '../../accounts/events.ts';

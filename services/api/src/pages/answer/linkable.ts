@@ -1,10 +1,10 @@
-import { isApprovalEnded } from '@parley/shared/domain/approvals/status';
+import { isApprovalEnded } from '@parley/core/domain/approvals/status';
+import { isTerminal } from '@parley/core/domain/elicitations/status';
+import { type ErrorExtras, ParleyError } from '@parley/core/domain/errors';
 import type { ApprovalTypes } from '@parley/shared/domain/approvals/types';
 import { toApprovalWire } from '@parley/shared/domain/approvals/wire';
 import type { Seen } from '@parley/shared/domain/caller';
 import { toWire } from '@parley/shared/domain/elicitations/row';
-import { isTerminal } from '@parley/shared/domain/elicitations/status';
-import { type ErrorExtras, ParleyError } from '@parley/shared/domain/errors';
 import type { SeenRecord } from '@parley/shared/records/read';
 import { isOnOurPage } from '../../accounts/own-pages.ts';
 

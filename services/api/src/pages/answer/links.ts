@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { parsed } from '@parley/shared/domain/parsed';
+import { parsed } from '@parley/core/domain/parsed';
 import type { PageEntryName, PageStore } from '@parley/shared/ports/page-store';
 import { sha256 } from '@parley/shared/records/digest';
 import { z } from 'zod';

@@ -1,4 +1,4 @@
-import { bucketOfRecordId, isApprovalId } from '@parley/shared/domain/ids';
+import { bucketOfRecordId, isApprovalId } from '@parley/core/domain/ids';
 import { sha256 } from '@parley/shared/records/digest';
 import { answerPath } from '../../accounts/own-pages.ts';
 import type { Reply, RequestHead, Route, Surface } from '../../http/route.ts';

@@ -1,10 +1,10 @@
-import { controlsOf, type FormControl } from '@parley/shared/domain/forms/controls';
-import { faultOfMatch } from '@parley/shared/domain/forms/pattern';
-import type { FormSchema } from '@parley/shared/domain/forms/schema';
-import { isTypedFraction, readTypedNumber } from '@parley/shared/domain/forms/typed-number';
-import { checkValue, type FormValue } from '@parley/shared/domain/forms/value';
-import { readable } from '@parley/shared/domain/readable';
-import { plainBreaks } from '@parley/shared/domain/text';
+import { controlsOf, type FormControl } from '@parley/core/domain/forms/controls';
+import { faultOfMatch } from '@parley/core/domain/forms/pattern';
+import type { FormSchema } from '@parley/core/domain/forms/schema';
+import { isTypedFraction, readTypedNumber } from '@parley/core/domain/forms/typed-number';
+import { checkValue, type FormValue } from '@parley/core/domain/forms/value';
+import { readable } from '@parley/core/domain/readable';
+import { plainBreaks } from '@parley/core/domain/text';
 import { controlName, initialValues } from '../views/answer/controls.ts';
 import type { ControlFault } from '../views/answer/strings.ts';
 

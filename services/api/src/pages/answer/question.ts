@@ -1,6 +1,6 @@
+import { isParleyError } from '@parley/core/domain/errors';
+import { controlsOf } from '@parley/core/domain/forms/controls';
 import type { Row } from '@parley/shared/domain/elicitations/row';
-import { isParleyError } from '@parley/shared/domain/errors';
-import { controlsOf } from '@parley/shared/domain/forms/controls';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { askerOfQuestion } from '../../accounts/asker.ts';
 import { answerPath } from '../../accounts/own-pages.ts';

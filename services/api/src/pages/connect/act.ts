@@ -1,4 +1,4 @@
-import { isParleyError } from '@parley/shared/domain/errors';
+import { isParleyError } from '@parley/core/domain/errors';
 import { knownFlowId, unknownFlowId } from '../../accounts/flow-id.ts';
 import { CONNECT_SURFACE } from '../../accounts/flows/complete-open.ts';
 import { type Flow, flowName, reportName } from '../../accounts/flows/flows.ts';

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
+import { isTerminal } from '@parley/core/domain/elicitations/status';
+import { ParleyError } from '@parley/core/domain/errors';
+import type { Owner } from '@parley/core/domain/ids';
+import { isSameOwner } from '@parley/core/domain/ids';
+import { parsed } from '@parley/core/domain/parsed';
 import { type Caller, notFound } from '@parley/shared/domain/caller';
 import type { Credential } from '@parley/shared/domain/credential';
 import { type Row, toWire } from '@parley/shared/domain/elicitations/row';
-import { isTerminal } from '@parley/shared/domain/elicitations/status';
-import { ParleyError } from '@parley/shared/domain/errors';
-import type { Owner } from '@parley/shared/domain/ids';
-import { isSameOwner } from '@parley/shared/domain/ids';
-import { parsed } from '@parley/shared/domain/parsed';
 import type { FlowRef } from '@parley/shared/ports/vault';
 import { z } from 'zod';
 import { knownFlowId } from '../../accounts/flow-id.ts';

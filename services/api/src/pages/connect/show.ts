@@ -1,4 +1,4 @@
-import { bucketOfElicitationId } from '@parley/shared/domain/ids';
+import { bucketOfElicitationId } from '@parley/core/domain/ids';
 import { askerOfQuestion } from '../../accounts/asker.ts';
 import type { SecretForm } from '../../accounts/connector.ts';
 import { connectPath, scopeOf } from '../../accounts/own-pages.ts';

@@ -1,4 +1,4 @@
-import { type ErrorCode, isParleyError, ParleyError } from '@parley/shared/domain/errors';
+import { type ErrorCode, isParleyError, ParleyError } from '@parley/core/domain/errors';
 import type { WebhookVerdict } from '../../accounts/connector.ts';
 import { endFlow } from '../../accounts/flows/ending.ts';
 import { reportName } from '../../accounts/flows/flows.ts';

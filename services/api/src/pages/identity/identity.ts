@@ -1,5 +1,5 @@
+import type { Owner } from '@parley/core/domain/ids';
 import type { OAuthCredential } from '@parley/shared/domain/credential';
-import type { Owner } from '@parley/shared/domain/ids';
 import type { CallbackState } from '../../accounts/connector.ts';
 import type { Company } from '../../accounts/oauth/company.ts';
 

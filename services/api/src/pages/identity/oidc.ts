@@ -1,4 +1,4 @@
-import { faultOfUserId } from '@parley/shared/domain/text';
+import { faultOfUserId } from '@parley/core/domain/text';
 import {
   authorizationCodeGrant,
   buildAuthorizationUrl,

@@ -1,4 +1,4 @@
-import { faultOfUserId } from '@parley/shared/domain/text';
+import { faultOfUserId } from '@parley/core/domain/text';
 import type { TypedIdentity } from './identity.ts';
 
 /** Believes the user id that is typed. For development only: in production the environment check refuses it. */

@@ -1,9 +1,9 @@
-import { pointerOf } from '@parley/shared/domain/approvals/json-pointer';
-import { titleOfServer, titleOfTool } from '@parley/shared/domain/approvals/tool-title';
+import { pointerOf } from '@parley/core/domain/approvals/json-pointer';
+import { titleOfServer, titleOfTool } from '@parley/core/domain/approvals/tool-title';
+import { isParleyError } from '@parley/core/domain/errors';
+import { isApprovalId, type Owner } from '@parley/core/domain/ids';
 import type { ApprovalRow } from '@parley/shared/domain/approvals/types';
 import type { Caller } from '@parley/shared/domain/caller';
-import { isParleyError } from '@parley/shared/domain/errors';
-import { isApprovalId, type Owner } from '@parley/shared/domain/ids';
 import type { DecideInput } from '@parley/shared/elicitations/approvals/decide';
 import {
   ANSWER_PAGE_SURFACE,

@@ -1,5 +1,5 @@
-import { isParleyError } from '@parley/shared/domain/errors';
-import type { Owner } from '@parley/shared/domain/ids';
+import { isParleyError } from '@parley/core/domain/errors';
+import type { Owner } from '@parley/core/domain/ids';
 import { INBOX_PAGE, INBOX_PATH } from '../../accounts/own-pages.ts';
 import { readAccounts } from '../accounts/accounts.ts';
 import { readForm } from '../serving/form.ts';

@@ -1,5 +1,5 @@
+import type { Owner } from '@parley/core/domain/ids';
 import type { ApprovalRow } from '@parley/shared/domain/approvals/types';
-import type { Owner } from '@parley/shared/domain/ids';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import type { StoredRecord } from '@parley/shared/ports/elicitations/elicitations';
 import { sha256 } from '@parley/shared/records/digest';

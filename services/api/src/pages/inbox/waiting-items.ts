@@ -1,8 +1,8 @@
-import type { Risk } from '@parley/shared/domain/approvals/approval';
-import { titleOfServer, titleOfTool } from '@parley/shared/domain/approvals/tool-title';
+import type { Risk } from '@parley/core/domain/approvals/approval';
+import { titleOfServer, titleOfTool } from '@parley/core/domain/approvals/tool-title';
+import type { Owner } from '@parley/core/domain/ids';
 import type { ApprovalRow } from '@parley/shared/domain/approvals/types';
 import type { Row } from '@parley/shared/domain/elicitations/row';
-import type { Owner } from '@parley/shared/domain/ids';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { askerOfQuestion } from '../../accounts/asker.ts';
 import {

@@ -1,4 +1,4 @@
-import { readable } from '@parley/shared/domain/readable';
+import { readable } from '@parley/core/domain/readable';
 
 /** Markup whose holes are escaped already. Only `html` makes it. */
 export class Html {

@@ -1,4 +1,4 @@
-import type { Owner } from '@parley/shared/domain/ids';
+import type { Owner } from '@parley/core/domain/ids';
 
 /** An account outside of this deployment that somebody wants to use as a person here. */
 interface OutsideAccount {

@@ -1,6 +1,6 @@
+import { isTerminal } from '@parley/core/domain/elicitations/status';
+import { bucketOfElicitationId, isSameOwner, type Owner } from '@parley/core/domain/ids';
 import type { Row } from '@parley/shared/domain/elicitations/row';
-import { isTerminal } from '@parley/shared/domain/elicitations/status';
-import { bucketOfElicitationId, isSameOwner, type Owner } from '@parley/shared/domain/ids';
 import { hasBrought } from '../../accounts/flows/ending.ts';
 import { isOfApproval, isOnOurPage, type OwnPage, pathOf } from '../../accounts/own-pages.ts';
 import type { AccountTarget } from '../../accounts/targets.ts';

@@ -1,4 +1,4 @@
-import type { Owner } from '@parley/shared/domain/ids';
+import type { Owner } from '@parley/core/domain/ids';
 import type { PersonPage } from '../../accounts/own-pages.ts';
 import type { Person } from '../identity/identity.ts';
 import type { PageView } from '../views/view.ts';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { isParleyError } from '@parley/shared/domain/errors';
+import { isParleyError } from '@parley/core/domain/errors';
 import { json, type PathParams, type Reply, type RequestHead } from '../../http/route.ts';
 import { languageOf } from '../kit/language.ts';
 import { renderPage } from '../views/page.ts';

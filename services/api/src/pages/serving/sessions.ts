@@ -1,5 +1,5 @@
-import type { Owner } from '@parley/shared/domain/ids';
-import { parsed } from '@parley/shared/domain/parsed';
+import type { Owner } from '@parley/core/domain/ids';
+import { parsed } from '@parley/core/domain/parsed';
 import type { PageStore } from '@parley/shared/ports/page-store';
 import { z } from 'zod';
 import type { Person } from '../identity/identity.ts';

@@ -1,4 +1,4 @@
-import { bucketOfElicitationId, isSameOwner } from '@parley/shared/domain/ids';
+import { bucketOfElicitationId, isSameOwner } from '@parley/core/domain/ids';
 import { type Flow, signInName } from '../../accounts/flows/flows.ts';
 import {
   ACCOUNTS_PAGE,

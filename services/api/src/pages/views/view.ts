@@ -1,5 +1,5 @@
-import type { ApprovalTool, RememberFor, Risk } from '@parley/shared/domain/approvals/approval';
-import type { EndedApprovalStatus } from '@parley/shared/domain/approvals/status';
+import type { ApprovalTool, RememberFor, Risk } from '@parley/core/domain/approvals/approval';
+import type { EndedApprovalStatus } from '@parley/core/domain/approvals/status';
 import type { FailureCode } from '../../accounts/connector.ts';
 import type { FormTarget } from '../kit/fields.ts';
 import type { ShownField } from './answer/controls.ts';

@@ -1,5 +1,5 @@
 import type { ServerCallContext } from '@a2a-js/sdk/server';
-import { isParleyError } from '@parley/shared/domain/errors';
+import { isParleyError } from '@parley/core/domain/errors';
 import { json, type Reply, type RouteCall } from '../../http/route.ts';
 import type { Frame } from '../../http/sse.ts';
 import { jsonLine } from '../../turns/plain.ts';

@@ -1,6 +1,6 @@
 import type { AgentCard } from '@a2a-js/sdk';
+import { canonicalJson } from '@parley/core/domain/json/canonical-json';
 import { once } from '@parley/shared/async/once';
-import { canonicalJson } from '@parley/shared/domain/json/canonical-json';
 import { sha256 } from '@parley/shared/records/digest';
 import type { RequestHead } from '../../http/route.ts';
 import { cardOf, originOf } from './card.ts';

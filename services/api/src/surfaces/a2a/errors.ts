@@ -1,4 +1,4 @@
-import { isParleyError, type ParleyError } from '@parley/shared/domain/errors';
+import { isParleyError, type ParleyError } from '@parley/core/domain/errors';
 import { problemOf } from '../../http/problem.ts';
 import { json, type Reply } from '../../http/route.ts';
 import type { Sdk } from './sdk.ts';

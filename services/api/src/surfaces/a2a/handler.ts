@@ -1,8 +1,8 @@
 import type { SendMessageRequest, StreamResponse, Task } from '@a2a-js/sdk';
 import type { A2ARequestHandler, ServerCallContext } from '@a2a-js/sdk/server';
+import { isParleyError } from '@parley/core/domain/errors';
 import { ELICITATION_EXTENSION } from '@parley/shared/domain/a2a/extension';
 import { notFound } from '@parley/shared/domain/caller';
-import { isParleyError } from '@parley/shared/domain/errors';
 import type { Run } from '@parley/shared/domain/runs/run';
 import type { RouteCall } from '../../http/route.ts';
 import { actingCallerOf } from '../../turns/principal.ts';

@@ -1,4 +1,6 @@
 import type { Message, Part } from '@a2a-js/sdk';
+import { ParleyError } from '@parley/core/domain/errors';
+import { isRecord, own } from '@parley/core/domain/plain-record';
 import { AnswerData } from '@parley/shared/domain/a2a/extension';
 import { hopsIn } from '@parley/shared/domain/a2a/hops';
 import {
@@ -8,8 +10,6 @@ import {
   PIECE_GAP,
   piecesOf,
 } from '@parley/shared/domain/a2a/kept-message';
-import { ParleyError } from '@parley/shared/domain/errors';
-import { isRecord, own } from '@parley/shared/domain/plain-record';
 import type { ContentPart } from '@parley/shared/domain/runs/content';
 import { PARTS_MAX, readPart } from '../../turns/content/read-part.ts';
 import type { Sdk } from './sdk.ts';

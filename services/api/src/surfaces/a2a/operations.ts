@@ -1,4 +1,4 @@
-import { isRecord } from '@parley/shared/domain/plain-record';
+import { isRecord } from '@parley/core/domain/plain-record';
 import type { RouteCall } from '../../http/route.ts';
 
 /** An operation of A2A: its method of JSON-RPC, and the call of HTTP+JSON that does the same. */

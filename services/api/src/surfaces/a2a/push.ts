@@ -1,6 +1,6 @@
 import type { TaskPushNotificationConfig } from '@a2a-js/sdk';
+import { ParleyError } from '@parley/core/domain/errors';
 import { notFound } from '@parley/shared/domain/caller';
-import { ParleyError } from '@parley/shared/domain/errors';
 import type { Run } from '@parley/shared/domain/runs/run';
 
 /** Where the updates of a task are pushed; credentials included. */

@@ -1,5 +1,5 @@
-import { ParleyError } from '@parley/shared/domain/errors';
-import { jsonIn } from '@parley/shared/domain/parsed';
+import { ParleyError } from '@parley/core/domain/errors';
+import { jsonIn } from '@parley/core/domain/parsed';
 import { z } from 'zod';
 import { type RequestHead, rawBody, route, type Surface } from '../../http/route.ts';
 import { unauthenticated } from '../../http/token.ts';

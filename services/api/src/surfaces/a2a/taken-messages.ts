@@ -1,12 +1,12 @@
+import type { Elicitation } from '@parley/core/domain/elicitations/elicitation';
+import { isParleyError } from '@parley/core/domain/errors';
+import { isReferenceId } from '@parley/core/domain/ids';
 import { contextOf } from '@parley/shared/domain/a2a/context';
 import type { AnswerData } from '@parley/shared/domain/a2a/extension';
 import { AnswerMessage, shownOfSent } from '@parley/shared/domain/a2a/kept-message';
 import type { WireMessage, WirePart } from '@parley/shared/domain/a2a/wire';
 import type { Caller } from '@parley/shared/domain/caller';
-import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
 import type { Row } from '@parley/shared/domain/elicitations/row';
-import { isParleyError } from '@parley/shared/domain/errors';
-import { isReferenceId } from '@parley/shared/domain/ids';
 import type { Run } from '@parley/shared/domain/runs/run';
 import { sha256 } from '@parley/shared/records/digest';
 import { z } from 'zod';

@@ -1,7 +1,7 @@
+import { ParleyError } from '@parley/core/domain/errors';
 import { contextOf } from '@parley/shared/domain/a2a/context';
 import { plainTextField, questionDataOf } from '@parley/shared/domain/a2a/extension';
 import { type Caller, notFound } from '@parley/shared/domain/caller';
-import { ParleyError } from '@parley/shared/domain/errors';
 import type { Run } from '@parley/shared/domain/runs/run';
 import { sha256 } from '@parley/shared/records/digest';
 import type { ActingCaller } from '../../turns/principal.ts';

@@ -1,7 +1,7 @@
 import type { ListTasksRequest, Task } from '@a2a-js/sdk';
+import { ParleyError } from '@parley/core/domain/errors';
 import { contextOf } from '@parley/shared/domain/a2a/context';
 import type { TaskState } from '@parley/shared/domain/a2a/wire';
-import { ParleyError } from '@parley/shared/domain/errors';
 import type { Run } from '@parley/shared/domain/runs/run';
 import type { Sdk } from './sdk.ts';
 import type { OpenedTask } from './task-stream.ts';

@@ -1,11 +1,11 @@
+import { type FeedPosition, formatFeedPosition, parseFeedPosition } from '@parley/core/domain/events';
+import type { Owner } from '@parley/core/domain/ids';
 import { releaseOnAbort } from '@parley/shared/async/release-on-abort';
 import { TICK, withTicks } from '@parley/shared/async/ticks';
 import { withTimeLimit } from '@parley/shared/async/time-limit';
 import { createTaskFold, type TaskFold, type TaskItem } from '@parley/shared/domain/a2a/task';
 import { taskHeadOf } from '@parley/shared/domain/a2a/task-head';
 import { isInterruptedState, isTerminalState, type WireUpdate } from '@parley/shared/domain/a2a/wire';
-import { type FeedPosition, formatFeedPosition, parseFeedPosition } from '@parley/shared/domain/events';
-import type { Owner } from '@parley/shared/domain/ids';
 import type { Run } from '@parley/shared/domain/runs/run';
 import { turnEventOf, waitsForPerson } from '@parley/shared/domain/runs/turn-events';
 import type { LiveItem, WatchItem } from '@parley/shared/elicitations/watch';

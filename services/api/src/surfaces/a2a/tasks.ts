@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { isParleyError, ParleyError } from '@parley/core/domain/errors';
+import { isReferenceId } from '@parley/core/domain/ids';
 import {
   checkContextId,
   conversationOfKey,
@@ -8,8 +10,6 @@ import {
 import { TOO_MANY_HOPS } from '@parley/shared/domain/a2a/hops';
 import { isTerminalState } from '@parley/shared/domain/a2a/wire';
 import { notFound } from '@parley/shared/domain/caller';
-import { isParleyError, ParleyError } from '@parley/shared/domain/errors';
-import { isReferenceId } from '@parley/shared/domain/ids';
 import type { Message, Run, Support } from '@parley/shared/domain/runs/run';
 import { sha256 } from '@parley/shared/records/digest';
 import { type ChatMessage, textOf } from '../../turns/messages.ts';

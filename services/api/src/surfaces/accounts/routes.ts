@@ -1,5 +1,5 @@
-import { ParleyError } from '@parley/shared/domain/errors';
-import type { Owner } from '@parley/shared/domain/ids';
+import { ParleyError } from '@parley/core/domain/errors';
+import type { Owner } from '@parley/core/domain/ids';
 import type { Vault } from '@parley/shared/vault/vault';
 import { z } from 'zod';
 import { readAccount } from '../../accounts/account-state.ts';

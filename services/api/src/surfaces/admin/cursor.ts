@@ -1,4 +1,4 @@
-import { ParleyError } from '@parley/shared/domain/errors';
+import { ParleyError } from '@parley/core/domain/errors';
 import type { ListPlace } from '@parley/shared/ports/tenant-lists';
 import { sha256 } from '@parley/shared/records/digest';
 import { z } from 'zod';

@@ -1,6 +1,6 @@
+import type { Owner } from '@parley/core/domain/ids';
 import type { Webhooks } from '@parley/shared/delivery/webhooks';
 import type { Caller } from '@parley/shared/domain/caller';
-import type { Owner } from '@parley/shared/domain/ids';
 import { hasScope } from '@parley/shared/domain/service-key';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import type { Backend } from '@parley/shared/ports/backend';

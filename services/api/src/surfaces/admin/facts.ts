@@ -1,13 +1,13 @@
-import { webhookTask } from '@parley/shared/delivery/deliver-webhook';
-import { isApprovalEnded } from '@parley/shared/domain/approvals/status';
-import { isTerminal } from '@parley/shared/domain/elicitations/status';
+import { isApprovalEnded } from '@parley/core/domain/approvals/status';
+import { isTerminal } from '@parley/core/domain/elicitations/status';
 import {
   bucketOf,
   formatStreamPath,
   isMintedStream,
   type Owner,
   type StreamRef,
-} from '@parley/shared/domain/ids';
+} from '@parley/core/domain/ids';
+import { webhookTask } from '@parley/shared/delivery/deliver-webhook';
 import { DETACHED, type Run, type RunHead } from '@parley/shared/domain/runs/run';
 import { webhookIdOf } from '@parley/shared/domain/webhooks/webhook';
 import type {

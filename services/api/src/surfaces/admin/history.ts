@@ -1,6 +1,6 @@
-import { readApprovalEvent } from '@parley/shared/domain/approvals/events';
-import { isElicitationEvent, type StreamEvent } from '@parley/shared/domain/events';
-import type { StreamRef } from '@parley/shared/domain/ids';
+import { readApprovalEvent } from '@parley/core/domain/approvals/events';
+import { isElicitationEvent, type StreamEvent } from '@parley/core/domain/events';
+import type { StreamRef } from '@parley/core/domain/ids';
 import { z } from 'zod';
 import type { AdminDeps } from './deps.ts';
 

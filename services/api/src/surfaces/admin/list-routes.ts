@@ -1,6 +1,6 @@
-import { APPROVAL_STATUSES, isApprovalEnded } from '@parley/shared/domain/approvals/status';
+import { APPROVAL_STATUSES, isApprovalEnded } from '@parley/core/domain/approvals/status';
+import { isTerminal, STATUSES } from '@parley/core/domain/elicitations/status';
 import type { Caller } from '@parley/shared/domain/caller';
-import { isTerminal, STATUSES } from '@parley/shared/domain/elicitations/status';
 import type { ListedKind } from '@parley/shared/ports/tenant-lists';
 import { z } from 'zod';
 import { bearer, json, type Route, route } from '../../http/route.ts';

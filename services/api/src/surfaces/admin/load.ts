@@ -1,12 +1,12 @@
-import type { ApprovalRow } from '@parley/shared/domain/approvals/types';
-import type { Row } from '@parley/shared/domain/elicitations/row';
 import {
   isMintedStream,
   isSameOwner,
   ownStreamOf,
   parseStreamPath,
   type StreamRef,
-} from '@parley/shared/domain/ids';
+} from '@parley/core/domain/ids';
+import type { ApprovalRow } from '@parley/shared/domain/approvals/types';
+import type { Row } from '@parley/shared/domain/elicitations/row';
 import { DETACHED, type RunHead, UNOWNED } from '@parley/shared/domain/runs/run';
 import type { AdminDeps } from './deps.ts';
 import { type SeenTurn, stateOfTurn } from './views/turn-view.ts';

@@ -1,4 +1,4 @@
-import { UserId } from '@parley/shared/domain/elicitations/ask-input';
+import { UserId } from '@parley/core/domain/elicitations/ask-input';
 import { LIST_ORDERS, LISTED_STATES } from '@parley/shared/ports/tenant-lists';
 import { z } from 'zod';
 

@@ -1,7 +1,7 @@
+import { isParleyError, ParleyError } from '@parley/core/domain/errors';
+import { bucketOf, bucketOfRecordId, isApprovalId } from '@parley/core/domain/ids';
 import { type Caller, keyIdOf, notFound } from '@parley/shared/domain/caller';
 import { WithdrawReason } from '@parley/shared/domain/elicitations/response-input';
-import { isParleyError, ParleyError } from '@parley/shared/domain/errors';
-import { bucketOf, bucketOfRecordId, isApprovalId } from '@parley/shared/domain/ids';
 import { webhookIdOf } from '@parley/shared/domain/webhooks/webhook';
 import { why } from '@parley/shared/domain/why/why';
 import type { StoredRecord } from '@parley/shared/ports/elicitations/elicitations';

@@ -1,5 +1,5 @@
+import { ParleyError } from '@parley/core/domain/errors';
 import { notFound } from '@parley/shared/domain/caller';
-import { ParleyError } from '@parley/shared/domain/errors';
 import { z } from 'zod';
 import type { AdminDeps } from './deps.ts';
 

@@ -1,7 +1,7 @@
+import { UserId } from '@parley/core/domain/elicitations/ask-input';
+import { ParleyError } from '@parley/core/domain/errors';
+import { bucketOf, formatStreamPath, isReferenceId, type StreamRef } from '@parley/core/domain/ids';
 import { type Caller, keyIdOf, notFound } from '@parley/shared/domain/caller';
-import { UserId } from '@parley/shared/domain/elicitations/ask-input';
-import { ParleyError } from '@parley/shared/domain/errors';
-import { bucketOf, formatStreamPath, isReferenceId, type StreamRef } from '@parley/shared/domain/ids';
 import { DETACHED, type RunHead } from '@parley/shared/domain/runs/run';
 import { why } from '@parley/shared/domain/why/why';
 import { resumeRun } from '@parley/shared/runs/resume';

@@ -1,5 +1,5 @@
-import type { Approval } from '@parley/shared/domain/approvals/approval';
-import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
+import type { Approval } from '@parley/core/domain/approvals/approval';
+import type { Elicitation } from '@parley/core/domain/elicitations/elicitation';
 import type { TurnEvent } from '@parley/shared/domain/runs/turn-events';
 import { type Frame, STREAM_CLOSED } from '../../http/sse.ts';
 import { type Encoded, type Encoder, silent } from '../../turns/encoder.ts';

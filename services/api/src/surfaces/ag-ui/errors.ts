@@ -1,5 +1,5 @@
+import { isParleyError, ParleyError } from '@parley/core/domain/errors';
 import type { Caller } from '@parley/shared/domain/caller';
-import { isParleyError, ParleyError } from '@parley/shared/domain/errors';
 import { problemOf } from '../../http/problem.ts';
 import type { Reply } from '../../http/route.ts';
 import type { Frame } from '../../http/sse.ts';

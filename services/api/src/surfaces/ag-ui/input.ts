@@ -1,9 +1,9 @@
+import { CallerId } from '@parley/core/domain/elicitations/ask-input';
+import { ParleyError } from '@parley/core/domain/errors';
+import { isReferenceId } from '@parley/core/domain/ids';
+import { isRecord } from '@parley/core/domain/plain-record';
 import { conversationOfKey } from '@parley/shared/domain/a2a/context';
 import { hopsIn } from '@parley/shared/domain/a2a/hops';
-import { CallerId } from '@parley/shared/domain/elicitations/ask-input';
-import { ParleyError } from '@parley/shared/domain/errors';
-import { isReferenceId } from '@parley/shared/domain/ids';
-import { isRecord } from '@parley/shared/domain/plain-record';
 import type { ConversationRef } from '@parley/shared/domain/runs/run';
 import { sha256 } from '@parley/shared/records/digest';
 import { z } from 'zod';

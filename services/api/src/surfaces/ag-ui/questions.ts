@@ -1,11 +1,11 @@
-import type { Approval } from '@parley/shared/domain/approvals/approval';
+import type { Approval } from '@parley/core/domain/approvals/approval';
+import { titleOfTool } from '@parley/core/domain/approvals/tool-title';
+import type { Elicitation } from '@parley/core/domain/elicitations/elicitation';
+import { ParleyError } from '@parley/core/domain/errors';
+import { messageIdOf } from '@parley/core/domain/ids';
+import { isRecord } from '@parley/core/domain/plain-record';
 import type { ApprovalInput } from '@parley/shared/domain/approvals/response-input';
-import { titleOfTool } from '@parley/shared/domain/approvals/tool-title';
-import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
 import type { ResponseInput } from '@parley/shared/domain/elicitations/response-input';
-import { ParleyError } from '@parley/shared/domain/errors';
-import { messageIdOf } from '@parley/shared/domain/ids';
-import { isRecord } from '@parley/shared/domain/plain-record';
 import { z } from 'zod';
 import { shownApproval } from '../../turns/approvals/shown.ts';
 import { shownElicitation } from '../../turns/shown.ts';

@@ -1,8 +1,8 @@
-import { readApprovalEvent } from '@parley/shared/domain/approvals/events';
+import { readApprovalEvent } from '@parley/core/domain/approvals/events';
+import { isParleyError, ParleyError } from '@parley/core/domain/errors';
+import { type FeedPosition, isElicitationEvent } from '@parley/core/domain/events';
+import { isApprovalId, messageIdOf, type StreamRef } from '@parley/core/domain/ids';
 import { type Caller, notFound } from '@parley/shared/domain/caller';
-import { isParleyError, ParleyError } from '@parley/shared/domain/errors';
-import { type FeedPosition, isElicitationEvent } from '@parley/shared/domain/events';
-import { isApprovalId, messageIdOf, type StreamRef } from '@parley/shared/domain/ids';
 import type { ConversationRef } from '@parley/shared/domain/runs/run';
 import { turnEventOf, waitsForPerson } from '@parley/shared/domain/runs/turn-events';
 import type { Engine } from '@parley/shared/elicitations/engine';

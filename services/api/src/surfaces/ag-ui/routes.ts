@@ -1,7 +1,7 @@
+import { ParleyError, QUOTA_CODES } from '@parley/core/domain/errors';
+import { messageIdOf, type StreamRef } from '@parley/core/domain/ids';
 import { TOO_MANY_HOPS } from '@parley/shared/domain/a2a/hops';
 import type { Caller } from '@parley/shared/domain/caller';
-import { ParleyError, QUOTA_CODES } from '@parley/shared/domain/errors';
-import { messageIdOf, type StreamRef } from '@parley/shared/domain/ids';
 import type { Support } from '@parley/shared/domain/runs/run';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import type { CallLimits } from '../../http/limits/call-limits.ts';

@@ -1,5 +1,5 @@
-import { isParleyError } from '@parley/shared/domain/errors';
-import type { StreamRef } from '@parley/shared/domain/ids';
+import { isParleyError } from '@parley/core/domain/errors';
+import type { StreamRef } from '@parley/core/domain/ids';
 import type { ConversationRef } from '@parley/shared/domain/runs/run';
 import type { HistoryMessage } from '../../turns/history.ts';
 import type { Turns } from '../../turns/turns.ts';

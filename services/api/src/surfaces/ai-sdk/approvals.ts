@@ -1,7 +1,7 @@
-import { Approval } from '@parley/shared/domain/approvals/approval';
+import { Approval } from '@parley/core/domain/approvals/approval';
+import { isApprovalId } from '@parley/core/domain/ids';
 import { ApprovalInput } from '@parley/shared/domain/approvals/response-input';
 import { toApprovalWire } from '@parley/shared/domain/approvals/wire';
-import { isApprovalId } from '@parley/shared/domain/ids';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { z } from 'zod';
 import { SAMPLE_APPROVAL } from '../../http/docs/sample-approval.ts';

@@ -1,6 +1,6 @@
-import { CallerId } from '@parley/shared/domain/elicitations/ask-input';
+import { CallerId } from '@parley/core/domain/elicitations/ask-input';
+import { ParleyError } from '@parley/core/domain/errors';
 import { ChatResponseInput } from '@parley/shared/domain/elicitations/response-input';
-import { ParleyError } from '@parley/shared/domain/errors';
 import { z } from 'zod';
 import { check } from '../../http/check.ts';
 import { type ChatMessage, ChatMessages, textOf } from '../../turns/messages.ts';

@@ -1,7 +1,7 @@
+import { readableLine } from '@parley/core/domain/readable';
+import { lengthOf } from '@parley/core/domain/text';
 import { notFound } from '@parley/shared/domain/caller';
-import { readableLine } from '@parley/shared/domain/readable';
 import type { ConversationRef } from '@parley/shared/domain/runs/run';
-import { lengthOf } from '@parley/shared/domain/text';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { z } from 'zod';
 import { userOf } from '../../http/reply.ts';

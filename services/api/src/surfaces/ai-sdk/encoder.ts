@@ -1,4 +1,4 @@
-import { formatReaderPosition, type ReaderPosition } from '@parley/shared/domain/events';
+import { formatReaderPosition, type ReaderPosition } from '@parley/core/domain/events';
 import { endsTurn } from '@parley/shared/domain/runs/turn-events';
 import type { UIMessageChunk } from 'ai';
 import { DONE, type Frame, framesOf, STREAM_CLOSED } from '../../http/sse.ts';

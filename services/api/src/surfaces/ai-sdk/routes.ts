@@ -1,11 +1,11 @@
+import { Elicitation } from '@parley/core/domain/elicitations/elicitation';
+import { ParleyError, QUOTA_CODES } from '@parley/core/domain/errors';
+import { parseReaderPosition } from '@parley/core/domain/events';
+import type { StreamRef } from '@parley/core/domain/ids';
 import { notFound } from '@parley/shared/domain/caller';
 import { asClientShows } from '@parley/shared/domain/elicitations/client-view';
-import { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
 import { ChatResponseInput } from '@parley/shared/domain/elicitations/response-input';
 import { toWire } from '@parley/shared/domain/elicitations/row';
-import { ParleyError, QUOTA_CODES } from '@parley/shared/domain/errors';
-import { parseReaderPosition } from '@parley/shared/domain/events';
-import type { StreamRef } from '@parley/shared/domain/ids';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { z } from 'zod';
 import { admitAnswer, type CallLimits } from '../../http/limits/call-limits.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { ParleyError } from '@parley/shared/domain/errors';
-import { keyedStreamRequestId, type Owner } from '@parley/shared/domain/ids';
+import { ParleyError } from '@parley/core/domain/errors';
+import { keyedStreamRequestId, type Owner } from '@parley/core/domain/ids';
 import type { Run, RunRef, Support } from '@parley/shared/domain/runs/run';
 import { sha256 } from '@parley/shared/records/digest';
 import type { RequestedRead } from './content.ts';

@@ -1,7 +1,7 @@
+import { TIMEOUT_SECONDS_MAX } from '@parley/core/domain/elicitations/ask-input';
+import { ParleyError } from '@parley/core/domain/errors';
+import type { Owner } from '@parley/core/domain/ids';
 import type { Caller } from '@parley/shared/domain/caller';
-import { TIMEOUT_SECONDS_MAX } from '@parley/shared/domain/elicitations/ask-input';
-import { ParleyError } from '@parley/shared/domain/errors';
-import type { Owner } from '@parley/shared/domain/ids';
 import type { Delivery, RunRef, Support } from '@parley/shared/domain/runs/run';
 import { principalOf } from '../../turns/principal.ts';
 import type { Turns } from '../../turns/turns.ts';

@@ -1,5 +1,5 @@
 import { CLIENT_CAPABILITIES_META_KEY } from '@modelcontextprotocol/server';
-import { isRecord, own } from '@parley/shared/domain/plain-record';
+import { isRecord, own } from '@parley/core/domain/plain-record';
 import type { ClientServices } from '@parley/shared/domain/runs/client-request';
 import { APPS, PAGE_TYPE } from '@parley/shared/domain/runs/pages';
 import type { Support } from '@parley/shared/domain/runs/run';

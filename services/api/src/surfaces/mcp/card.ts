@@ -1,4 +1,4 @@
-import { isRecord, own } from '@parley/shared/domain/plain-record';
+import { isRecord, own } from '@parley/core/domain/plain-record';
 import { PAGE_TYPE } from '@parley/shared/domain/runs/pages';
 
 /** The address of the card of a call. Addresses of servers have the id of their server in them, so none is this one. */

@@ -1,5 +1,5 @@
-import { isParleyError } from '@parley/shared/domain/errors';
-import { isRecord } from '@parley/shared/domain/plain-record';
+import { isParleyError } from '@parley/core/domain/errors';
+import { isRecord } from '@parley/core/domain/plain-record';
 import { z } from 'zod';
 import { problemOf } from '../../http/problem.ts';
 import { json, type Reply, type RouteCall } from '../../http/route.ts';

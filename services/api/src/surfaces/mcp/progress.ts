@@ -1,4 +1,4 @@
-import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
+import type { Elicitation } from '@parley/core/domain/elicitations/elicitation';
 import type { TurnEvent } from '@parley/shared/domain/runs/turn-events';
 import type { FollowedEvent } from '../../turns/follow.ts';
 import type { AnswerPage } from './deps.ts';

@@ -1,11 +1,11 @@
 import type { inputRequired } from '@modelcontextprotocol/server';
+import type { Elicitation } from '@parley/core/domain/elicitations/elicitation';
+import { ACTIONS } from '@parley/core/domain/elicitations/status';
+import { isParleyError } from '@parley/core/domain/errors';
+import { bucketOfElicitationId } from '@parley/core/domain/ids';
+import { isRecord } from '@parley/core/domain/plain-record';
 import type { Caller } from '@parley/shared/domain/caller';
-import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
 import type { ResponseInput } from '@parley/shared/domain/elicitations/response-input';
-import { ACTIONS } from '@parley/shared/domain/elicitations/status';
-import { isParleyError } from '@parley/shared/domain/errors';
-import { bucketOfElicitationId } from '@parley/shared/domain/ids';
-import { isRecord } from '@parley/shared/domain/plain-record';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import type { ClientAsked } from './open-requests.ts';
 

@@ -1,5 +1,5 @@
+import type { Owner, StreamRef } from '@parley/core/domain/ids';
 import { TICK, withTicks } from '@parley/shared/async/ticks';
-import type { Owner, StreamRef } from '@parley/shared/domain/ids';
 import type { WholeResult } from '../../turns/call-result.ts';
 import { type FollowedEvent, type FollowTurnOptions, followTurn } from '../../turns/follow.ts';
 import { readReplayFacts } from '../../turns/replay.ts';

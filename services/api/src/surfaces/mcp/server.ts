@@ -1,6 +1,6 @@
 import { ProtocolError, Server, type ServerContext } from '@modelcontextprotocol/server';
+import { isParleyError } from '@parley/core/domain/errors';
 import type { Caller } from '@parley/shared/domain/caller';
-import { isParleyError } from '@parley/shared/domain/errors';
 import { serverRefusalOf } from '../../turns/call-result.ts';
 import { type Shows, supportOf } from './capabilities.ts';
 import { contentCapabilities, type Guarded, type ReplyToAsking, registerContent } from './content.ts';

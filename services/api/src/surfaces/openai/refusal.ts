@@ -1,4 +1,4 @@
-import { isParleyError } from '@parley/shared/domain/errors';
+import { isParleyError } from '@parley/core/domain/errors';
 import { problemOf } from '../../http/problem.ts';
 import { json, type Reply } from '../../http/route.ts';
 import type { OpenAiError, OpenAiErrorType } from './shapes.ts';

@@ -1,4 +1,4 @@
-import { ParleyError } from '@parley/shared/domain/errors';
+import { ParleyError } from '@parley/core/domain/errors';
 import { type ChatMessage, holdsContent } from '../../turns/messages.ts';
 
 /** Why clients may not set what belongs to an agent. */

@@ -1,4 +1,4 @@
-import { CallerId } from '@parley/shared/domain/elicitations/ask-input';
+import { CallerId } from '@parley/core/domain/elicitations/ask-input';
 import { z } from 'zod';
 import type { ChatMessage } from '../../turns/messages.ts';
 import { AGENTS_OWN, refused, refuseInstructions } from './refused.ts';

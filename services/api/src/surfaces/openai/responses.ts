@@ -1,7 +1,7 @@
+import { QUOTA_CODES } from '@parley/core/domain/errors';
+import { keyedStreamRequestId } from '@parley/core/domain/ids';
 import type { Caller } from '@parley/shared/domain/caller';
 import { notFound } from '@parley/shared/domain/caller';
-import { QUOTA_CODES } from '@parley/shared/domain/errors';
-import { keyedStreamRequestId } from '@parley/shared/domain/ids';
 import { contentParts, leftOutText } from '@parley/shared/domain/runs/content';
 import type { Run } from '@parley/shared/domain/runs/run';
 import { FINISH_REASONS, type FinishReason } from '@parley/shared/domain/runs/turn-events';

@@ -1,5 +1,5 @@
-import { CallerId } from '@parley/shared/domain/elicitations/ask-input';
-import { QUOTA_CODES } from '@parley/shared/domain/errors';
+import { CallerId } from '@parley/core/domain/elicitations/ask-input';
+import { QUOTA_CODES } from '@parley/core/domain/errors';
 import { z } from 'zod';
 import {
   bearer,

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import { ParleyError } from '@parley/core/domain/errors';
 import type { Caller } from '@parley/shared/domain/caller';
-import { ParleyError } from '@parley/shared/domain/errors';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import type { CallLimits } from '../../http/limits/call-limits.ts';
 import { inStreamPlace } from '../../http/limits/stream-places.ts';

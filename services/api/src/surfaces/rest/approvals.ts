@@ -1,9 +1,9 @@
-import { Approval } from '@parley/shared/domain/approvals/approval';
+import { Approval } from '@parley/core/domain/approvals/approval';
+import { APPROVAL_STATUSES } from '@parley/core/domain/approvals/status';
+import { UserId } from '@parley/core/domain/elicitations/ask-input';
 import { ApprovalInput } from '@parley/shared/domain/approvals/response-input';
-import { APPROVAL_STATUSES } from '@parley/shared/domain/approvals/status';
 import { toApprovalWire } from '@parley/shared/domain/approvals/wire';
 import { notFound } from '@parley/shared/domain/caller';
-import { UserId } from '@parley/shared/domain/elicitations/ask-input';
 import { ApprovalGrant } from '@parley/shared/elicitations/approvals/grants';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { z } from 'zod';

@@ -1,7 +1,7 @@
+import { Elicitation } from '@parley/core/domain/elicitations/elicitation';
+import { ACTIONS } from '@parley/core/domain/elicitations/status';
 import { notFound } from '@parley/shared/domain/caller';
-import { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
 import { toWire } from '@parley/shared/domain/elicitations/row';
-import { ACTIONS } from '@parley/shared/domain/elicitations/status';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { z } from 'zod';
 import { SAMPLE_ANSWERED } from '../../http/docs/samples.ts';

@@ -1,6 +1,6 @@
-import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
-import { type ControlKind, controlsOf, type FormControl } from '@parley/shared/domain/forms/controls';
-import { isRecord } from '@parley/shared/domain/plain-record';
+import type { Elicitation } from '@parley/core/domain/elicitations/elicitation';
+import { type ControlKind, controlsOf, type FormControl } from '@parley/core/domain/forms/controls';
+import { isRecord } from '@parley/core/domain/plain-record';
 import type { SseFrameEvent } from '../../http/sse.ts';
 
 /** What a field may hold, in the words of agents that raise `elicitation_requested`. */

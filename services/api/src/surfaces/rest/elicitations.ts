@@ -1,10 +1,10 @@
+import { AskInput, TIMEOUT_SECONDS_MAX, UserId } from '@parley/core/domain/elicitations/ask-input';
+import { Elicitation } from '@parley/core/domain/elicitations/elicitation';
+import { STATUSES } from '@parley/core/domain/elicitations/status';
+import { ParleyError } from '@parley/core/domain/errors';
 import { keyIdOf, keyNameOf } from '@parley/shared/domain/caller';
-import { AskInput, TIMEOUT_SECONDS_MAX, UserId } from '@parley/shared/domain/elicitations/ask-input';
-import { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
 import { ResponseInput, WithdrawInput } from '@parley/shared/domain/elicitations/response-input';
 import { toWire } from '@parley/shared/domain/elicitations/row';
-import { STATUSES } from '@parley/shared/domain/elicitations/status';
-import { ParleyError } from '@parley/shared/domain/errors';
 import { parseIdempotencyKey } from '@parley/shared/domain/idempotency-key';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { z } from 'zod';

@@ -1,8 +1,8 @@
+import { UserId } from '@parley/core/domain/elicitations/ask-input';
+import { ParleyError } from '@parley/core/domain/errors';
+import { type FeedPosition, parseFeedPosition } from '@parley/core/domain/events';
+import { isReferenceId, type Owner } from '@parley/core/domain/ids';
 import { type Caller, notFound } from '@parley/shared/domain/caller';
-import { UserId } from '@parley/shared/domain/elicitations/ask-input';
-import { ParleyError } from '@parley/shared/domain/errors';
-import { type FeedPosition, parseFeedPosition } from '@parley/shared/domain/events';
-import { isReferenceId, type Owner } from '@parley/shared/domain/ids';
 import { hasScope } from '@parley/shared/domain/service-key';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import type { InboxItem } from '@parley/shared/elicitations/inbox';

@@ -1,7 +1,7 @@
+import { UserId } from '@parley/core/domain/elicitations/ask-input';
+import type { Owner } from '@parley/core/domain/ids';
 import { keyIdOf, notFound } from '@parley/shared/domain/caller';
-import { UserId } from '@parley/shared/domain/elicitations/ask-input';
 import type { Erased } from '@parley/shared/domain/erasure';
-import type { Owner } from '@parley/shared/domain/ids';
 import { z } from 'zod';
 import { bearer, json, type Route, route } from '../../http/route.ts';
 

@@ -1,7 +1,7 @@
+import { UserId } from '@parley/core/domain/elicitations/ask-input';
+import { ParleyError } from '@parley/core/domain/errors';
+import { isReferenceId, type Owner } from '@parley/core/domain/ids';
 import { type Caller, keyIdOf, notFound } from '@parley/shared/domain/caller';
-import { UserId } from '@parley/shared/domain/elicitations/ask-input';
-import { ParleyError } from '@parley/shared/domain/errors';
-import { isReferenceId, type Owner } from '@parley/shared/domain/ids';
 import type { OwnerRecords } from '@parley/shared/ports/owner-records';
 import { z } from 'zod';
 import { ownerOf } from '../../http/reply.ts';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Owner } from '@parley/shared/domain/ids';
+import type { Owner } from '@parley/core/domain/ids';
 import type { PageStore } from '@parley/shared/ports/page-store';
 import type { SlackSettings } from './settings.ts';
 import type { Installations } from './store/installations.ts';

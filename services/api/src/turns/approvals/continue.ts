@@ -1,9 +1,9 @@
-import { readApprovalEvent } from '@parley/shared/domain/approvals/events';
+import { readApprovalEvent } from '@parley/core/domain/approvals/events';
+import { isParleyError, ParleyError } from '@parley/core/domain/errors';
+import type { FeedPosition } from '@parley/core/domain/events';
+import type { StreamRef } from '@parley/core/domain/ids';
 import type { ApprovalInput } from '@parley/shared/domain/approvals/response-input';
 import { type Caller, notFound } from '@parley/shared/domain/caller';
-import { isParleyError, ParleyError } from '@parley/shared/domain/errors';
-import type { FeedPosition } from '@parley/shared/domain/events';
-import type { StreamRef } from '@parley/shared/domain/ids';
 import { turnEventOf } from '@parley/shared/domain/runs/turn-events';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { createApprovalWait } from './wait.ts';

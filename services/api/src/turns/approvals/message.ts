@@ -1,12 +1,12 @@
+import { isApprovalEnded } from '@parley/core/domain/approvals/status';
+import { isParleyError } from '@parley/core/domain/errors';
+import type { StreamRef } from '@parley/core/domain/ids';
+import { faultOfProse } from '@parley/core/domain/text';
 import { withTimeLimit } from '@parley/shared/async/time-limit';
 import { BY_MESSAGE } from '@parley/shared/domain/approvals/outcome';
 import type { ApprovalInput } from '@parley/shared/domain/approvals/response-input';
-import { isApprovalEnded } from '@parley/shared/domain/approvals/status';
 import type { ApprovalRow } from '@parley/shared/domain/approvals/types';
-import { isParleyError } from '@parley/shared/domain/errors';
-import type { StreamRef } from '@parley/shared/domain/ids';
 import { endsTurn } from '@parley/shared/domain/runs/turn-events';
-import { faultOfProse } from '@parley/shared/domain/text';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { followTurn } from '../follow.ts';
 import { type ChatMessage, textOf } from '../messages.ts';

@@ -1,4 +1,4 @@
-import { Approval } from '@parley/shared/domain/approvals/approval';
+import { Approval } from '@parley/core/domain/approvals/approval';
 
 /** Where a person's decision goes, for cards that know no other place. */
 const RESPOND_URL = '/run/api/approval-responses';

@@ -1,4 +1,4 @@
-import type { Approval } from '@parley/shared/domain/approvals/approval';
+import type { Approval } from '@parley/core/domain/approvals/approval';
 
 /** A call that the agent makes: neither a page nor its model does. */
 export const AGENT_CALL = { type: 'dynamic-tool', providerExecuted: true } as const;

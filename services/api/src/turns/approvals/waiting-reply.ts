@@ -1,4 +1,4 @@
-import type { StreamRef } from '@parley/shared/domain/ids';
+import type { StreamRef } from '@parley/core/domain/ids';
 import type { ConversationRef } from '@parley/shared/domain/runs/run';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { type BufferedMessage, createBufferedTurn } from '../buffered.ts';

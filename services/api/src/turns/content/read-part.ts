@@ -1,5 +1,5 @@
-import { isRecord } from '@parley/shared/domain/plain-record';
-import { readableLine } from '@parley/shared/domain/readable';
+import { isRecord } from '@parley/core/domain/plain-record';
+import { readableLine } from '@parley/core/domain/readable';
 import { type ContentPart, leftOut } from '@parley/shared/domain/runs/content';
 import { imageOfAddress, imageOfBytes, isDataUrl } from './read-image.ts';
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { ParleyError } from '@parley/core/domain/errors';
+import type { StreamRef } from '@parley/core/domain/ids';
 import { withTimeLimit } from '@parley/shared/async/time-limit';
 import { type Caller, notFound } from '@parley/shared/domain/caller';
-import { ParleyError } from '@parley/shared/domain/errors';
-import type { StreamRef } from '@parley/shared/domain/ids';
 import type { Support } from '@parley/shared/domain/runs/run';
 import { type CallPage, turnEventOf } from '@parley/shared/domain/runs/turn-events';
 import type { Engine } from '@parley/shared/elicitations/engine';

@@ -7,8 +7,8 @@ import {
   IssuerMismatchError,
   type OAuthProtectedResourceMetadata,
 } from '@modelcontextprotocol/client';
+import { faultOfUrl } from '@parley/core/domain/url';
 import { scopesOfList } from '@parley/shared/domain/oauth/scopes';
-import { faultOfUrl } from '@parley/shared/domain/url';
 import { type ConnectorFailure, failure } from '../../connector.ts';
 import { type BoundedFetch, OutboundError } from '../../oauth/bounded-fetch.ts';
 import { PROOF_ALGORITHM } from '../../oauth/proof-key.ts';

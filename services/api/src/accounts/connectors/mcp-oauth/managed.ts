@@ -1,4 +1,4 @@
-import type { Owner } from '@parley/shared/domain/ids';
+import type { Owner } from '@parley/core/domain/ids';
 import { genericGrantRequest } from 'openid-client';
 import { type CredentialFailure, credentialFailure, type Refreshed } from '../../connector.ts';
 import type { GrantFor } from '../../managed/sign-ins.ts';

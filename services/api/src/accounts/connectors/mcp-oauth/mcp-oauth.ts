@@ -1,7 +1,7 @@
+import type { Owner } from '@parley/core/domain/ids';
+import { parsed } from '@parley/core/domain/parsed';
 import { OAuthGrantor } from '@parley/shared/domain/credential';
-import type { Owner } from '@parley/shared/domain/ids';
 import { scopesOfList } from '@parley/shared/domain/oauth/scopes';
-import { parsed } from '@parley/shared/domain/parsed';
 import type { GuardedFetch } from '@parley/shared/ports/delivery/guarded-fetch';
 import {
   type Connector,

@@ -1,5 +1,5 @@
+import type { Owner, StreamRef } from '@parley/core/domain/ids';
 import type { PushedCall } from '@parley/shared/domain/a2a/pushed-call';
-import type { Owner, StreamRef } from '@parley/shared/domain/ids';
 import { DETACHED } from '@parley/shared/domain/runs/run';
 import type { EventBus } from '@parley/shared/ports/elicitations/event-bus';
 import type { Limits } from '@parley/shared/ports/limits';

@@ -1,6 +1,6 @@
+import { jsonIn } from '@parley/core/domain/parsed';
+import { isRecord } from '@parley/core/domain/plain-record';
 import { isWithinDepth } from '@parley/shared/domain/json/depth';
-import { jsonIn } from '@parley/shared/domain/parsed';
-import { isRecord } from '@parley/shared/domain/plain-record';
 
 // The next text or number begins here; both are read to their ends before the next one is looked for.
 const BEGINNING = /["\d-]/g;

@@ -1,8 +1,8 @@
-import { checkFormAnswer } from '@parley/shared/domain/forms/answer';
-import { DEFAULT_FORM_CAPS } from '@parley/shared/domain/forms/bounds';
-import { TEXT_FORMATS } from '@parley/shared/domain/forms/formats';
-import { checkFormSchema } from '@parley/shared/domain/forms/schema';
-import { isRecord, own } from '@parley/shared/domain/plain-record';
+import { checkFormAnswer } from '@parley/core/domain/forms/answer';
+import { DEFAULT_FORM_CAPS } from '@parley/core/domain/forms/bounds';
+import { TEXT_FORMATS } from '@parley/core/domain/forms/formats';
+import { checkFormSchema } from '@parley/core/domain/forms/schema';
+import { isRecord, own } from '@parley/core/domain/plain-record';
 import { withFormNumbers } from './import-numbers.ts';
 import { BOUNDS, CHOICES, CONDITIONS, LENGTHS, LIMITS, pick, type RawSchema } from './parts.ts';
 import type { FieldRestore } from './restores.ts';

@@ -1,7 +1,7 @@
-import { DEFAULT_FORM_CAPS } from '@parley/shared/domain/forms/bounds';
-import { TEXT_FORMATS } from '@parley/shared/domain/forms/formats';
-import { isRecord, own } from '@parley/shared/domain/plain-record';
-import { faultOfProse, lengthOf } from '@parley/shared/domain/text';
+import { DEFAULT_FORM_CAPS } from '@parley/core/domain/forms/bounds';
+import { TEXT_FORMATS } from '@parley/core/domain/forms/formats';
+import { isRecord, own } from '@parley/core/domain/plain-record';
+import { faultOfProse, lengthOf } from '@parley/core/domain/text';
 import { choicesOf, itemsOf, selectOf, valuesOf } from './import-choices.ts';
 import { withFormNumbers } from './import-numbers.ts';
 import { CHOICES, CONDITIONS, LENGTHS, LIMITS, type RawSchema, unwrap } from './parts.ts';

@@ -1,4 +1,4 @@
-import { own } from '@parley/shared/domain/plain-record';
+import { own } from '@parley/core/domain/plain-record';
 import type { RawSchema } from './parts.ts';
 
 /** A number field as forms write it: exclusive bounds become the next number that is allowed; whole steps, whole numbers. */

@@ -1,13 +1,13 @@
-import { DEFAULT_FORM_CAPS, findExcess } from '@parley/shared/domain/forms/bounds';
-import { PATTERN_SIZE_MAX, sizeOfPattern } from '@parley/shared/domain/forms/pattern';
+import { DEFAULT_FORM_CAPS, findExcess } from '@parley/core/domain/forms/bounds';
+import { PATTERN_SIZE_MAX, sizeOfPattern } from '@parley/core/domain/forms/pattern';
 import {
   checkFormSchema,
   type FormField,
   type FormSchema,
   RESERVED_NAMES,
-} from '@parley/shared/domain/forms/schema';
-import { type Issue, joinPath, shownName } from '@parley/shared/domain/issue';
-import { isRecord, own } from '@parley/shared/domain/plain-record';
+} from '@parley/core/domain/forms/schema';
+import { type Issue, joinPath, shownName } from '@parley/core/domain/issue';
+import { isRecord, own } from '@parley/core/domain/plain-record';
 import { importField } from './import-field.ts';
 import { withLeftOut } from './left-out.ts';
 import { CONDITIONS, pick, type RawSchema, referred } from './parts.ts';

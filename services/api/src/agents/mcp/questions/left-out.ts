@@ -1,7 +1,7 @@
-import { DEFAULT_FORM_CAPS } from '@parley/shared/domain/forms/bounds';
-import type { FormSchema } from '@parley/shared/domain/forms/schema';
-import { type Issue, shownName } from '@parley/shared/domain/issue';
-import { readableLine } from '@parley/shared/domain/readable';
+import { DEFAULT_FORM_CAPS } from '@parley/core/domain/forms/bounds';
+import type { FormSchema } from '@parley/core/domain/forms/schema';
+import { type Issue, shownName } from '@parley/core/domain/issue';
+import { readableLine } from '@parley/core/domain/readable';
 
 const REASON_LENGTH_MAX = 120;
 /** Of the note, so much is shown beside any description. */

@@ -1,5 +1,5 @@
-import { DEFAULT_FORM_CAPS } from '@parley/shared/domain/forms/bounds';
-import { isRecord, own } from '@parley/shared/domain/plain-record';
+import { DEFAULT_FORM_CAPS } from '@parley/core/domain/forms/bounds';
+import { isRecord, own } from '@parley/core/domain/plain-record';
 
 /** A part of a server's schema. */
 export type RawSchema = Record<string, unknown>;

@@ -1,5 +1,5 @@
-import type { TerminalStatus } from '@parley/shared/domain/elicitations/status';
-import type { FormSchema } from '@parley/shared/domain/forms/schema';
+import type { TerminalStatus } from '@parley/core/domain/elicitations/status';
+import type { FormSchema } from '@parley/core/domain/forms/schema';
 import { LEFT_OUT } from '@parley/shared/domain/json/depth';
 import { z } from 'zod';
 import { isReadable } from '../readable.ts';

@@ -1,4 +1,4 @@
-import { DEFAULT_FORM_CAPS, type FormField, type FormSchema } from '@parley/shared/domain/forms/schema';
+import { DEFAULT_FORM_CAPS, type FormField, type FormSchema } from '@parley/core/domain/forms/schema';
 import { labelsSecret, mentionsSecret, namesSecret, wordsOf } from '@parley/shared/domain/secret-words';
 import type { RawSchema } from './parts.ts';
 

@@ -1,5 +1,5 @@
 import { type CallToolResult, isCallToolResult, ProtocolError } from '@modelcontextprotocol/client';
-import { isRecord } from '@parley/shared/domain/plain-record';
+import { isRecord } from '@parley/core/domain/plain-record';
 import { z } from 'zod';
 import { failureOf } from '../failure.ts';
 import type { McpFailure, McpTaskHandle } from '../results.ts';

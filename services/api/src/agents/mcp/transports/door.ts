@@ -1,7 +1,7 @@
 import { isInputRequiredResult, type JSONRPCMessage, type Result } from '@modelcontextprotocol/client';
+import { isRecord } from '@parley/core/domain/plain-record';
 import { LEFT_OUT } from '@parley/shared/domain/json/depth';
 import { countValues } from '@parley/shared/domain/json/values';
-import { isRecord } from '@parley/shared/domain/plain-record';
 import { visibleLabels, visibleTexts } from '@parley/shared/domain/visible';
 import { isReadable, READ_VALUES_MAX } from '../readable.ts';
 import type { McpUnauthorized } from '../results.ts';

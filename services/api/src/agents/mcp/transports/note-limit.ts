@@ -1,4 +1,4 @@
-import { isRecord } from '@parley/shared/domain/plain-record';
+import { isRecord } from '@parley/core/domain/plain-record';
 
 /** Notes of each sort that are passed in a second. Each costs more to read than to send. */
 const PER_SECOND = 50;

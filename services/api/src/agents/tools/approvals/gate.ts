@@ -1,6 +1,6 @@
+import { isRecord } from '@parley/core/domain/plain-record';
 import { MASK, maskArguments } from '@parley/shared/domain/approvals/mask';
 import { EDITED_NOTE, NOT_SHOWN_REFUSAL } from '@parley/shared/domain/approvals/outcome';
-import { isRecord } from '@parley/shared/domain/plain-record';
 import type { McpTool } from '../../mcp/results.ts';
 import type { ApprovalOutcome } from '../../run/needed-approval.ts';
 import { failed, type Tool, type ToolCall, type ToolOutcome } from '../../run/tool.ts';

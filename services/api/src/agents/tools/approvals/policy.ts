@@ -1,4 +1,4 @@
-import type { RememberFor, Risk } from '@parley/shared/domain/approvals/approval';
+import type { RememberFor, Risk } from '@parley/core/domain/approvals/approval';
 import { sha256 } from '@parley/shared/records/digest';
 import { type ApprovalEntry, rememberFor } from '../../config/approval.ts';
 import { type ArgumentRule, compileRule } from '../../config/argument-rule.ts';

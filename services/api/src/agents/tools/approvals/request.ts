@@ -1,7 +1,10 @@
+import type { Arguments } from '@parley/core/domain/approvals/approval';
+import type { ApprovalDefinition } from '@parley/core/domain/approvals/definition';
+import { isApprovalEnded, isGranted } from '@parley/core/domain/approvals/status';
+import { isParleyError } from '@parley/core/domain/errors';
+import { isRecord } from '@parley/core/domain/plain-record';
 import { retryWhileUnavailable } from '@parley/shared/async/retry-while-unavailable';
-import type { Arguments } from '@parley/shared/domain/approvals/approval';
 import { isCheckable } from '@parley/shared/domain/approvals/check-arguments';
-import type { ApprovalDefinition } from '@parley/shared/domain/approvals/definition';
 import { type MaskedArguments, maskArguments, unmaskArguments } from '@parley/shared/domain/approvals/mask';
 import {
   BY_MESSAGE,
@@ -9,10 +12,7 @@ import {
   UNATTENDED_REFUSAL,
   unshownTextOf,
 } from '@parley/shared/domain/approvals/outcome';
-import { isApprovalEnded, isGranted } from '@parley/shared/domain/approvals/status';
 import type { ApprovalRow, ApprovalTypes } from '@parley/shared/domain/approvals/types';
-import { isParleyError } from '@parley/shared/domain/errors';
-import { isRecord } from '@parley/shared/domain/plain-record';
 import type { CallApproval } from '@parley/shared/domain/runs/run';
 import { sha256 } from '@parley/shared/records/digest';
 import type { SeenRecord } from '@parley/shared/records/read';

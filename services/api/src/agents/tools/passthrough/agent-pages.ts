@@ -1,5 +1,5 @@
-import type { Owner } from '@parley/shared/domain/ids';
-import { isRecord } from '@parley/shared/domain/plain-record';
+import type { Owner } from '@parley/core/domain/ids';
+import { isRecord } from '@parley/core/domain/plain-record';
 import { PAGE_TYPE } from '@parley/shared/domain/runs/pages';
 import type { CallPage } from '@parley/shared/domain/runs/turn-events';
 import type { AgentsConfig } from '../../config/file.ts';

@@ -1,5 +1,5 @@
+import type { StreamRef } from '@parley/core/domain/ids';
 import { retryWhileUnavailable } from '@parley/shared/async/retry-while-unavailable';
-import type { StreamRef } from '@parley/shared/domain/ids';
 import type { ClientReply, ClientResult, ClientServices } from '@parley/shared/domain/runs/client-request';
 import { type ClientRequests, clientRequestId } from '@parley/shared/elicitations/asking/client-requests';
 import { sha256 } from '@parley/shared/records/digest';

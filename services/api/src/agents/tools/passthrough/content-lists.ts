@@ -1,5 +1,5 @@
-import type { Owner } from '@parley/shared/domain/ids';
-import { isRecord } from '@parley/shared/domain/plain-record';
+import type { Owner } from '@parley/core/domain/ids';
+import { isRecord } from '@parley/core/domain/plain-record';
 import { visible } from '@parley/shared/domain/visible';
 import type { ReadMethod } from '../../mcp/calls/read-request.ts';
 import type { McpReadResult } from '../../mcp/results.ts';

@@ -1,4 +1,4 @@
-import { ParleyError } from '@parley/shared/domain/errors';
+import { ParleyError } from '@parley/core/domain/errors';
 import { RefusedByServer } from '../../mcp/errors.ts';
 import type { McpFailure, McpReadResult } from '../../mcp/results.ts';
 import { passedOn } from './server-read.ts';

@@ -1,4 +1,4 @@
-import type { Owner } from '@parley/shared/domain/ids';
+import type { Owner } from '@parley/core/domain/ids';
 import { isAsked, PAGE_OF_ASKER } from '@parley/shared/domain/reach';
 import type { ClientServices } from '@parley/shared/domain/runs/client-request';
 import type { ClientRequests } from '@parley/shared/elicitations/asking/client-requests';

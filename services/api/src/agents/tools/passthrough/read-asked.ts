@@ -1,5 +1,5 @@
 import { ProtocolErrorCode } from '@modelcontextprotocol/client';
-import { isRecord } from '@parley/shared/domain/plain-record';
+import { isRecord } from '@parley/core/domain/plain-record';
 import type { McpServerRef } from '../../mcp/calls/mcp-tools.ts';
 import { TooManyQuestions } from '../../mcp/errors.ts';
 import {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isParleyError } from '@parley/shared/domain/errors';
+import { isParleyError } from '@parley/core/domain/errors';
 import { isAsked } from '@parley/shared/domain/reach';
 import { sha256 } from '@parley/shared/records/digest';
 import type { McpServerRef } from '../../mcp/calls/mcp-tools.ts';

@@ -1,4 +1,4 @@
-import type { FormControl } from '@parley/shared/domain/forms/controls';
+import type { FormControl } from '@parley/core/domain/forms/controls';
 import { type Html, html } from '../../kit/html.ts';
 import type { AnswerStrings, ControlFault } from './strings.ts';
 

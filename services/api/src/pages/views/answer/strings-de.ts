@@ -1,4 +1,4 @@
-import type { FormControl } from '@parley/shared/domain/forms/controls';
+import type { FormControl } from '@parley/core/domain/forms/controls';
 import { html } from '../../kit/html.ts';
 import { type AnswerStrings, type ControlFault, durationIn } from './strings.ts';
 

@@ -1,5 +1,5 @@
-import type { FormControl } from '@parley/shared/domain/forms/controls';
-import { countOf, hintOf } from '@parley/shared/domain/forms/hint';
+import type { FormControl } from '@parley/core/domain/forms/controls';
+import { countOf, hintOf } from '@parley/core/domain/forms/hint';
 import { html } from '../../kit/html.ts';
 import { type AnswerStrings, type ControlFault, durationIn } from './strings.ts';
 

@@ -1,5 +1,5 @@
-import type { FormControl } from '@parley/shared/domain/forms/controls';
-import type { Fault } from '@parley/shared/domain/forms/fault';
+import type { FormControl } from '@parley/core/domain/forms/controls';
+import type { Fault } from '@parley/core/domain/forms/fault';
 import type { Html } from '../../kit/html.ts';
 import type { Notice } from '../../kit/notice.ts';
 

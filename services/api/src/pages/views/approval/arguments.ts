@@ -1,4 +1,4 @@
-import { pointerOf } from '@parley/shared/domain/approvals/json-pointer';
+import { pointerOf } from '@parley/core/domain/approvals/json-pointer';
 import { MASK } from '@parley/shared/domain/approvals/mask';
 import { type Html, html } from '../../kit/html.ts';
 import { paragraph } from '../parts.ts';

@@ -1,5 +1,5 @@
-import type { RememberFor, Risk } from '@parley/shared/domain/approvals/approval';
-import type { EndedApprovalStatus } from '@parley/shared/domain/approvals/status';
+import type { RememberFor, Risk } from '@parley/core/domain/approvals/approval';
+import type { EndedApprovalStatus } from '@parley/core/domain/approvals/status';
 import type { Html } from '../../kit/html.ts';
 import type { Notice } from '../../kit/notice.ts';
 import type { AnswerStrings } from '../answer/strings.ts';

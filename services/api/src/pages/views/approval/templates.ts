@@ -1,5 +1,5 @@
+import type { EndedApprovalStatus } from '@parley/core/domain/approvals/status';
 import { REASON_CHARACTERS_MAX } from '@parley/shared/domain/approvals/response-input';
-import type { EndedApprovalStatus } from '@parley/shared/domain/approvals/status';
 import { FORM_FIELDS } from '../../kit/fields.ts';
 import { type Html, html } from '../../kit/html.ts';
 import type { Icon } from '../../kit/icons.ts';

@@ -1,4 +1,4 @@
-import type { ToolHints } from '@parley/shared/domain/approvals/approval';
+import type { ToolHints } from '@parley/core/domain/approvals/approval';
 import type { Html } from '../../kit/html.ts';
 import { paragraph } from '../parts.ts';
 import type { PageStrings } from '../strings.ts';

@@ -1,4 +1,4 @@
-import type { ApprovalTool, Risk } from '@parley/shared/domain/approvals/approval';
+import type { ApprovalTool, Risk } from '@parley/core/domain/approvals/approval';
 import type { FormTarget } from '../../kit/fields.ts';
 
 /** Something that waits for the person. `path` is the page on which it is answered. */

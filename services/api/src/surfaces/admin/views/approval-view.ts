@@ -1,5 +1,5 @@
-import { Approval } from '@parley/shared/domain/approvals/approval';
-import { APPROVAL_STATUSES, DECISIONS } from '@parley/shared/domain/approvals/status';
+import { Approval } from '@parley/core/domain/approvals/approval';
+import { APPROVAL_STATUSES, DECISIONS } from '@parley/core/domain/approvals/status';
 import type { ApprovalRow } from '@parley/shared/domain/approvals/types';
 import { toApprovalWire } from '@parley/shared/domain/approvals/wire';
 import { z } from 'zod';

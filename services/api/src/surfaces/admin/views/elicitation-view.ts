@@ -1,6 +1,6 @@
-import { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
+import { Elicitation } from '@parley/core/domain/elicitations/elicitation';
+import { ACTIONS, MODES, STATUSES } from '@parley/core/domain/elicitations/status';
 import { type Row, toWire } from '@parley/shared/domain/elicitations/row';
-import { ACTIONS, MODES, STATUSES } from '@parley/shared/domain/elicitations/status';
 import { z } from 'zod';
 
 const Time = z.iso.datetime();

@@ -1,6 +1,6 @@
-import type { StreamEvent } from '@parley/shared/domain/events';
-import { readableLine } from '@parley/shared/domain/readable';
-import type { CardProgress } from '@parley/shared/domain/runs/call-card';
+import type { StreamEvent } from '@parley/core/domain/events';
+import { readableLine } from '@parley/core/domain/readable';
+import type { CardProgress } from '@parley/core/domain/runs/call-card';
 import { type TurnEvent, turnEventOf } from '@parley/shared/domain/runs/turn-events';
 import { messageOfTurn } from '../progress.ts';
 import { oneLine } from '../waiting/told.ts';

@@ -1,11 +1,11 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
+import { isParleyError, ParleyError } from '@parley/core/domain/errors';
+import { isApprovalId } from '@parley/core/domain/ids';
 import { ApprovalInput } from '@parley/shared/domain/approvals/response-input';
 import { toApprovalWire } from '@parley/shared/domain/approvals/wire';
 import { notFound } from '@parley/shared/domain/caller';
 import { ResponseInput } from '@parley/shared/domain/elicitations/response-input';
 import { toWire } from '@parley/shared/domain/elicitations/row';
-import { isParleyError, ParleyError } from '@parley/shared/domain/errors';
-import { isApprovalId } from '@parley/shared/domain/ids';
 import type { RunRef } from '@parley/shared/domain/runs/run';
 import type { z } from 'zod';
 import { admitAnswer } from '../../../http/limits/call-limits.ts';

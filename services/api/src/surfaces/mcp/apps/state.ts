@@ -1,12 +1,12 @@
-import type { Approval } from '@parley/shared/domain/approvals/approval';
+import type { Approval } from '@parley/core/domain/approvals/approval';
+import type { Elicitation } from '@parley/core/domain/elicitations/elicitation';
+import { isParleyError } from '@parley/core/domain/errors';
+import { isApprovalId } from '@parley/core/domain/ids';
+import type { CardProgress, CardStatus, ElsewhereLine } from '@parley/core/domain/runs/call-card';
 import { toApprovalWire } from '@parley/shared/domain/approvals/wire';
 import type { Caller } from '@parley/shared/domain/caller';
 import { asClientShows } from '@parley/shared/domain/elicitations/client-view';
-import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
 import { toWire } from '@parley/shared/domain/elicitations/row';
-import { isParleyError } from '@parley/shared/domain/errors';
-import { isApprovalId } from '@parley/shared/domain/ids';
-import type { CardProgress, CardStatus, ElsewhereLine } from '@parley/shared/domain/runs/call-card';
 import type { RunRef } from '@parley/shared/domain/runs/run';
 import type { McpDeps } from '../deps.ts';
 import { approvalPageOf, hostedPageOf, lineOfCall, lineOfQuestion } from '../waiting/told.ts';

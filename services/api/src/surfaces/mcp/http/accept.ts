@@ -1,4 +1,4 @@
-import { isRecord } from '@parley/shared/domain/plain-record';
+import { isRecord } from '@parley/core/domain/plain-record';
 import { acceptsType } from '../../../http/headers/accept.ts';
 import type { Reply, RouteCall } from '../../../http/route.ts';
 import { podDraining } from '../../../turns/start.ts';

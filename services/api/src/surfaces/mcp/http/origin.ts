@@ -1,4 +1,4 @@
-import { LOOPBACK_HOSTS } from '@parley/shared/domain/url';
+import { LOOPBACK_HOSTS } from '@parley/core/domain/url';
 import type { RequestHead } from '../../../http/route.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { Owner } from '@parley/shared/domain/ids';
+import type { Owner } from '@parley/core/domain/ids';
 import type { ClientRequests } from '@parley/shared/elicitations/asking/client-requests';
 import type { FollowedEvent } from '../../../turns/follow.ts';
 import { notification } from '../json-rpc.ts';

@@ -1,5 +1,5 @@
-import { isParleyError } from '@parley/shared/domain/errors';
-import type { Owner, StreamRef } from '@parley/shared/domain/ids';
+import { isParleyError } from '@parley/core/domain/errors';
+import type { Owner, StreamRef } from '@parley/core/domain/ids';
 import { z } from 'zod';
 import type { McpDeps } from '../deps.ts';
 

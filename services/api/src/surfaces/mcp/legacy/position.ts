@@ -1,5 +1,5 @@
-import { type FeedPosition, formatFeedPosition, parseFeedPosition } from '@parley/shared/domain/events';
-import { jsonIn } from '@parley/shared/domain/parsed';
+import { type FeedPosition, formatFeedPosition, parseFeedPosition } from '@parley/core/domain/events';
+import { jsonIn } from '@parley/core/domain/parsed';
 import { z } from 'zod';
 import { RequestId } from '../json-rpc.ts';
 

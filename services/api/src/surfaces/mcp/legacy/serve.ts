@@ -3,8 +3,8 @@ import {
   legacyStatelessFallback,
   type McpRequestContext,
 } from '@modelcontextprotocol/server';
-import { isParleyError } from '@parley/shared/domain/errors';
-import { isRecord } from '@parley/shared/domain/plain-record';
+import { isParleyError } from '@parley/core/domain/errors';
+import { isRecord } from '@parley/core/domain/plain-record';
 import { isClientRequestId } from '@parley/shared/elicitations/asking/client-requests';
 import { admitAnswer } from '../../../http/limits/call-limits.ts';
 import { inStreamPlace } from '../../../http/limits/stream-places.ts';

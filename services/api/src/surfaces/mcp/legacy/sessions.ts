@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Owner } from '@parley/shared/domain/ids';
+import type { Owner } from '@parley/core/domain/ids';
 import { ClientServices } from '@parley/shared/domain/runs/client-request';
 import { LOG_LEVELS, type LogLevel } from '@parley/shared/domain/runs/turn-events';
 import type { OwnerRecords } from '@parley/shared/ports/owner-records';

@@ -1,11 +1,11 @@
+import type { Elicitation } from '@parley/core/domain/elicitations/elicitation';
+import { isTerminal } from '@parley/core/domain/elicitations/status';
+import { isParleyError } from '@parley/core/domain/errors';
+import { type FeedPosition, parseReaderPosition } from '@parley/core/domain/events';
+import type { StreamRef } from '@parley/core/domain/ids';
 import { TICK, withTicks } from '@parley/shared/async/ticks';
 import { WakeSignal } from '@parley/shared/async/wake-signal';
 import type { Caller } from '@parley/shared/domain/caller';
-import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
-import { isTerminal } from '@parley/shared/domain/elicitations/status';
-import { isParleyError } from '@parley/shared/domain/errors';
-import { type FeedPosition, parseReaderPosition } from '@parley/shared/domain/events';
-import type { StreamRef } from '@parley/shared/domain/ids';
 import { LOG_LEVELS, type LogLevel } from '@parley/shared/domain/runs/turn-events';
 import type { ClientRequests } from '@parley/shared/elicitations/asking/client-requests';
 import type { Engine } from '@parley/shared/elicitations/engine';

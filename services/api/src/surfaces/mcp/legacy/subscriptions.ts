@@ -1,6 +1,6 @@
 import { ResourceNotFoundError, type Server } from '@modelcontextprotocol/server';
-import { ParleyError } from '@parley/shared/domain/errors';
-import type { Owner } from '@parley/shared/domain/ids';
+import { ParleyError } from '@parley/core/domain/errors';
+import type { Owner } from '@parley/core/domain/ids';
 import { z } from 'zod';
 import { userOf } from '../../../http/reply.ts';
 import type { RouteCall } from '../../../http/route.ts';

@@ -1,4 +1,4 @@
-import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
+import type { Elicitation } from '@parley/core/domain/elicitations/elicitation';
 import type { LogLevel } from '@parley/shared/domain/runs/turn-events';
 import { inStreamPlace, type StreamPlace } from '../../../http/limits/stream-places.ts';
 import { userOf } from '../../../http/reply.ts';

@@ -4,7 +4,7 @@ import {
   ProtocolError,
   type ServerContext,
 } from '@modelcontextprotocol/server';
-import { isRecord } from '@parley/shared/domain/plain-record';
+import { isRecord } from '@parley/core/domain/plain-record';
 import { inStreamPlace } from '../../../http/limits/stream-places.ts';
 import { userOf } from '../../../http/reply.ts';
 import type { RouteCall } from '../../../http/route.ts';

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { isRecord } from '@parley/shared/domain/plain-record';
+import { isRecord } from '@parley/core/domain/plain-record';
 import { z } from 'zod';
 import { userOf } from '../../../http/reply.ts';
 import type { Reply, RouteCall } from '../../../http/route.ts';

@@ -1,5 +1,5 @@
 import { ProtocolError } from '@modelcontextprotocol/server';
-import { isRecord, own } from '@parley/shared/domain/plain-record';
+import { isRecord, own } from '@parley/core/domain/plain-record';
 import type { Turns } from '../../../turns/turns.ts';
 import { RPC } from '../json-rpc.ts';
 

@@ -1,6 +1,6 @@
 import { createMcpHandler, type McpRequestContext } from '@modelcontextprotocol/server';
+import { isRecord } from '@parley/core/domain/plain-record';
 import { releaseOnAbort } from '@parley/shared/async/release-on-abort';
-import { isRecord } from '@parley/shared/domain/plain-record';
 import { inStreamPlace } from '../../../http/limits/stream-places.ts';
 import { userOf } from '../../../http/reply.ts';
 import type { Reply, RouteCall } from '../../../http/route.ts';

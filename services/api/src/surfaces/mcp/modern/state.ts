@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createRequestStateCodec, type ServerContext } from '@modelcontextprotocol/server';
-import type { Owner } from '@parley/shared/domain/ids';
+import type { Owner } from '@parley/core/domain/ids';
 import type { ShownModes } from '../waiting/waits.ts';
 
 /** What `requestState` names: a call of its caller. It holds no secret; the client can read it. */

@@ -3,8 +3,8 @@ import {
   MissingRequiredClientCapabilityError,
   ProtocolError,
 } from '@modelcontextprotocol/server';
-import { ParleyError } from '@parley/shared/domain/errors';
-import { isRecord, own } from '@parley/shared/domain/plain-record';
+import { ParleyError } from '@parley/core/domain/errors';
+import { isRecord, own } from '@parley/core/domain/plain-record';
 import type { FoundTarget } from '../calls.ts';
 import { RPC } from '../json-rpc.ts';
 

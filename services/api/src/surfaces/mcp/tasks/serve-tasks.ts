@@ -1,5 +1,5 @@
 import { ProtocolError, type Server, type ServerContext } from '@modelcontextprotocol/server';
-import type { StreamRef } from '@parley/shared/domain/ids';
+import type { StreamRef } from '@parley/core/domain/ids';
 import { DETACHED } from '@parley/shared/domain/runs/run';
 import { z } from 'zod';
 import { userOf } from '../../../http/reply.ts';

@@ -1,4 +1,4 @@
-import { isReferenceId, type StreamRef } from '@parley/shared/domain/ids';
+import { isReferenceId, type StreamRef } from '@parley/core/domain/ids';
 import type { Run } from '@parley/shared/domain/runs/run';
 import { isOneCall } from '../../../turns/call-result.ts';
 import { createTurnReader, type FollowedEvent } from '../../../turns/follow.ts';

@@ -1,5 +1,5 @@
-import { ParleyError } from '@parley/shared/domain/errors';
-import type { Owner } from '@parley/shared/domain/ids';
+import { ParleyError } from '@parley/core/domain/errors';
+import type { Owner } from '@parley/core/domain/ids';
 import type { RunRef } from '@parley/shared/domain/runs/run';
 import { endsTurn, turnEventOf } from '@parley/shared/domain/runs/turn-events';
 import {

@@ -1,5 +1,5 @@
-import type { Approval } from '@parley/shared/domain/approvals/approval';
-import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
+import type { Approval } from '@parley/core/domain/approvals/approval';
+import type { Elicitation } from '@parley/core/domain/elicitations/elicitation';
 import type { FollowedEvent } from '../../../turns/follow.ts';
 import { type ClientAsked, createOpenRequests } from '../open-requests.ts';
 

@@ -1,6 +1,6 @@
-import type { Approval } from '@parley/shared/domain/approvals/approval';
-import { titleOfTool } from '@parley/shared/domain/approvals/tool-title';
-import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
+import type { Approval } from '@parley/core/domain/approvals/approval';
+import { titleOfTool } from '@parley/core/domain/approvals/tool-title';
+import type { Elicitation } from '@parley/core/domain/elicitations/elicitation';
 import type { WholeResult } from '../../../turns/call-result.ts';
 import { CALL_META_KEY } from '../card.ts';
 import type { McpDeps } from '../deps.ts';

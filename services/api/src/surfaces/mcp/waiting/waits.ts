@@ -1,6 +1,6 @@
-import type { Approval } from '@parley/shared/domain/approvals/approval';
-import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
-import { type FeedPosition, parseReaderPosition } from '@parley/shared/domain/events';
+import type { Approval } from '@parley/core/domain/approvals/approval';
+import type { Elicitation } from '@parley/core/domain/elicitations/elicitation';
+import { type FeedPosition, parseReaderPosition } from '@parley/core/domain/events';
 import type { FollowedEvent } from '../../../turns/follow.ts';
 import type { Shows } from '../capabilities.ts';
 import type { ClientAsked } from '../open-requests.ts';

@@ -1,4 +1,4 @@
-import { isApprovalEnded } from '@parley/shared/domain/approvals/status';
+import { isApprovalEnded } from '@parley/core/domain/approvals/status';
 import type { OutboxResult } from '@parley/shared/ports/delivery/outbox';
 import { approvalMessage } from '../mapping/approval.ts';
 import type { SlackThread } from '../store/threads.ts';

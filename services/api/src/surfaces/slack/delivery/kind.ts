@@ -1,4 +1,4 @@
-import { bucketOfElicitationId, isApprovalId, parseStreamPath } from '@parley/shared/domain/ids';
+import { bucketOfElicitationId, isApprovalId, parseStreamPath } from '@parley/core/domain/ids';
 import { type DeliveryKind, NOT_UNDERSTOOD } from '@parley/shared/ports/delivery/kind';
 import { deliverApproval } from './approval.ts';
 import { DELIVERY_MS, SLACK, type SlackDeliveryDeps } from './deps.ts';

@@ -1,5 +1,5 @@
-import type { FamilyTypes, RowOf } from '@parley/shared/domain/family';
-import { type NotifyRules, nextNotice } from '@parley/shared/domain/notify';
+import type { FamilyTypes, RowOf } from '@parley/core/domain/family';
+import { type NotifyRules, nextNotice } from '@parley/core/domain/notify';
 import type { OutboxResult } from '@parley/shared/ports/delivery/outbox';
 import type { WebClient } from '@slack/web-api';
 import { escalationMessage, reminderMessage } from '../mapping/notice.ts';

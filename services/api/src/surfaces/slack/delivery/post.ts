@@ -1,4 +1,4 @@
-import type { Owner } from '@parley/shared/domain/ids';
+import type { Owner } from '@parley/core/domain/ids';
 import type { WebClient } from '@slack/web-api';
 import { METADATA } from '../mapping/names.ts';
 import type { SlackMessage } from '../mapping/question.ts';

@@ -1,5 +1,5 @@
+import { isTerminal } from '@parley/core/domain/elicitations/status';
 import type { Row } from '@parley/shared/domain/elicitations/row';
-import { isTerminal } from '@parley/shared/domain/elicitations/status';
 import type { OutboxResult } from '@parley/shared/ports/delivery/outbox';
 import type { WebClient } from '@slack/web-api';
 import { addressMessage, addressOf, questionMessage, type ShownTo } from '../mapping/question.ts';

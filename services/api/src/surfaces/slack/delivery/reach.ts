@@ -1,4 +1,4 @@
-import { isSameOwner, type Owner } from '@parley/shared/domain/ids';
+import { isSameOwner, type Owner } from '@parley/core/domain/ids';
 import type { WebClient } from '@slack/web-api';
 import type { SlackThread } from '../store/threads.ts';
 import { isSameUser, type SlackUser } from '../store/workspace.ts';

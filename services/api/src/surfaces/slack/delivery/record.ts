@@ -1,5 +1,5 @@
-import type { FamilyTypes, RowOf } from '@parley/shared/domain/family';
-import type { Owner } from '@parley/shared/domain/ids';
+import type { FamilyTypes, RowOf } from '@parley/core/domain/family';
+import type { Owner } from '@parley/core/domain/ids';
 import type { OutboxResult } from '@parley/shared/ports/delivery/outbox';
 import type { WebClient } from '@slack/web-api';
 import type { SlackMessage } from '../mapping/question.ts';

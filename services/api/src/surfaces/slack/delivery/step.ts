@@ -1,6 +1,6 @@
-import { isApprovalEnded } from '@parley/shared/domain/approvals/status';
+import { isApprovalEnded } from '@parley/core/domain/approvals/status';
+import { bucketOf, formatStreamPath, parseStreamPath, type StreamRef } from '@parley/core/domain/ids';
 import type { ApprovalRow } from '@parley/shared/domain/approvals/types';
-import { bucketOf, formatStreamPath, parseStreamPath, type StreamRef } from '@parley/shared/domain/ids';
 import type { OutboxResult, OutboxTask } from '@parley/shared/ports/delivery/outbox';
 import { isDecidedTogether, stepMessage } from '../mapping/step.ts';
 import type { SlackThread } from '../store/threads.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isParleyError } from '@parley/shared/domain/errors';
-import { parseFeedPosition } from '@parley/shared/domain/events';
-import { bucketOf, formatStreamPath, type StreamRef } from '@parley/shared/domain/ids';
+import { isParleyError } from '@parley/core/domain/errors';
+import { parseFeedPosition } from '@parley/core/domain/events';
+import { bucketOf, formatStreamPath, type StreamRef } from '@parley/core/domain/ids';
 import type { LiveItem, WatchItem } from '@parley/shared/elicitations/watch';
 import type { OutboxResult, OutboxTask } from '@parley/shared/ports/delivery/outbox';
 import type { WebClient } from '@slack/web-api';

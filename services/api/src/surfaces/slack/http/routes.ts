@@ -1,4 +1,4 @@
-import { isParleyError, ParleyError } from '@parley/shared/domain/errors';
+import { isParleyError, ParleyError } from '@parley/core/domain/errors';
 import {
   json,
   type Reply,

@@ -1,5 +1,5 @@
 import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto';
-import { ParleyError } from '@parley/shared/domain/errors';
+import { ParleyError } from '@parley/core/domain/errors';
 import type { Claims } from '@parley/shared/ports/elicitations/claims';
 import type { VerifySignature } from '../../../http/route.ts';
 

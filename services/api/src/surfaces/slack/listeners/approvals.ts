@@ -1,5 +1,5 @@
+import { isApprovalEnded } from '@parley/core/domain/approvals/status';
 import type { ApprovalInput } from '@parley/shared/domain/approvals/response-input';
-import { isApprovalEnded } from '@parley/shared/domain/approvals/status';
 import type { ApprovalRow } from '@parley/shared/domain/approvals/types';
 import type { App } from '@slack/bolt';
 import { errorsOf, type FormState } from '../mapping/answer.ts';

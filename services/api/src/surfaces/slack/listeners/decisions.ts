@@ -1,7 +1,7 @@
+import { isApprovalEnded } from '@parley/core/domain/approvals/status';
+import type { Owner } from '@parley/core/domain/ids';
 import type { ApprovalInput } from '@parley/shared/domain/approvals/response-input';
-import { isApprovalEnded } from '@parley/shared/domain/approvals/status';
 import type { ApprovalRow } from '@parley/shared/domain/approvals/types';
-import type { Owner } from '@parley/shared/domain/ids';
 import { approvalOverText } from '../mapping/approval.ts';
 import type { ListenerDeps } from './deps.ts';
 import { createOwnRecords, settleInSlack } from './own-records.ts';

@@ -1,5 +1,5 @@
+import type { Owner, StreamRef } from '@parley/core/domain/ids';
 import type { Caller } from '@parley/shared/domain/caller';
-import type { Owner, StreamRef } from '@parley/shared/domain/ids';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import type { Claims } from '@parley/shared/ports/elicitations/claims';
 import type { CallLimits } from '../../../http/limits/call-limits.ts';

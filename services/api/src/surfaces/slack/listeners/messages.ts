@@ -1,5 +1,5 @@
-import { isParleyError } from '@parley/shared/domain/errors';
-import { keyedStreamRequestId, type Owner } from '@parley/shared/domain/ids';
+import { isParleyError } from '@parley/core/domain/errors';
+import { keyedStreamRequestId, type Owner } from '@parley/core/domain/ids';
 import type { App } from '@slack/bolt';
 import type { WebClient } from '@slack/web-api';
 import { startTurn } from '../../../turns/start.ts';

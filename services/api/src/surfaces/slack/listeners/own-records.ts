@@ -1,6 +1,6 @@
+import { isParleyError, type ParleyError } from '@parley/core/domain/errors';
+import type { Owner } from '@parley/core/domain/ids';
 import type { Caller } from '@parley/shared/domain/caller';
-import { isParleyError, type ParleyError } from '@parley/shared/domain/errors';
-import type { Owner } from '@parley/shared/domain/ids';
 import type { AnswerInput } from '@parley/shared/elicitations/answer';
 import { escaped } from '../mapping/text.ts';
 import { callerOf, type ListenerDeps } from './deps.ts';

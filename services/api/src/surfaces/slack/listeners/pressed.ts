@@ -1,4 +1,4 @@
-import type { Owner } from '@parley/shared/domain/ids';
+import type { Owner } from '@parley/core/domain/ids';
 import type { BlockAction, ButtonAction, RespondFn } from '@slack/bolt';
 import type { ModalView } from '@slack/types';
 import type { WebClient } from '@slack/web-api';

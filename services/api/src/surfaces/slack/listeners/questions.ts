@@ -1,7 +1,7 @@
+import { isTerminal } from '@parley/core/domain/elicitations/status';
+import { isApprovalId, type Owner } from '@parley/core/domain/ids';
 import type { ResponseInput } from '@parley/shared/domain/elicitations/response-input';
 import type { Row } from '@parley/shared/domain/elicitations/row';
-import { isTerminal } from '@parley/shared/domain/elicitations/status';
-import { isApprovalId, type Owner } from '@parley/shared/domain/ids';
 import type { App, BlockAction } from '@slack/bolt';
 import { chosenContent, contentOf, errorsOf, type FormState } from '../mapping/answer.ts';
 import { formModal, overModal } from '../mapping/modal.ts';

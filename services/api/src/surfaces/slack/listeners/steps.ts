@@ -1,4 +1,4 @@
-import { isApprovalEnded } from '@parley/shared/domain/approvals/status';
+import { isApprovalEnded } from '@parley/core/domain/approvals/status';
 import type { ApprovalRow } from '@parley/shared/domain/approvals/types';
 import { denyModal } from '../mapping/approval.ts';
 import { ACTION, idsIn } from '../mapping/names.ts';

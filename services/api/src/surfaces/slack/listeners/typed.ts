@@ -1,7 +1,7 @@
-import { isApprovalEnded } from '@parley/shared/domain/approvals/status';
-import { isTerminal } from '@parley/shared/domain/elicitations/status';
-import type { FamilyTypes, RowOf } from '@parley/shared/domain/family';
-import { isApprovalId, type Owner } from '@parley/shared/domain/ids';
+import { isApprovalEnded } from '@parley/core/domain/approvals/status';
+import { isTerminal } from '@parley/core/domain/elicitations/status';
+import type { FamilyTypes, RowOf } from '@parley/core/domain/family';
+import { isApprovalId, type Owner } from '@parley/core/domain/ids';
 import { storedRecordOf } from '@parley/shared/ports/elicitations/elicitations';
 import { questionPlace } from '../delivery/question.ts';
 import { approvalMessage } from '../mapping/approval.ts';

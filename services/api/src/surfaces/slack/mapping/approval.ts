@@ -1,9 +1,9 @@
-import type { Arguments, RememberFor, ToolHints } from '@parley/shared/domain/approvals/approval';
-import type { ApprovalDefinition } from '@parley/shared/domain/approvals/definition';
-import { isApprovalEnded } from '@parley/shared/domain/approvals/status';
-import { titleOfServer, titleOfTool } from '@parley/shared/domain/approvals/tool-title';
+import type { Arguments, RememberFor, ToolHints } from '@parley/core/domain/approvals/approval';
+import type { ApprovalDefinition } from '@parley/core/domain/approvals/definition';
+import { isApprovalEnded } from '@parley/core/domain/approvals/status';
+import { titleOfServer, titleOfTool } from '@parley/core/domain/approvals/tool-title';
+import { readable, readableLine } from '@parley/core/domain/readable';
 import type { ApprovalRow } from '@parley/shared/domain/approvals/types';
-import { readable, readableLine } from '@parley/shared/domain/readable';
 import type { Button, KnownBlock, ModalView, RichTextBlock } from '@slack/types';
 import { argumentsText } from './arguments.ts';
 import { button, context, header, mrkdwn, section } from './blocks.ts';

@@ -1,5 +1,5 @@
-import type { Arguments } from '@parley/shared/domain/approvals/approval';
-import { isRecord } from '@parley/shared/domain/plain-record';
+import type { Arguments } from '@parley/core/domain/approvals/approval';
+import { isRecord } from '@parley/core/domain/plain-record';
 
 // Characters that are not seen, or that change the order in which others are seen.
 const UNSEEN = /[^\P{C}\n]|[\p{DI}\u2028\u2029]/gu;

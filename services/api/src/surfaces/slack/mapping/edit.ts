@@ -1,11 +1,11 @@
-import type { Arguments } from '@parley/shared/domain/approvals/approval';
-import type { ApprovalDefinition } from '@parley/shared/domain/approvals/definition';
-import { pointerOf } from '@parley/shared/domain/approvals/json-pointer';
+import type { Arguments } from '@parley/core/domain/approvals/approval';
+import type { ApprovalDefinition } from '@parley/core/domain/approvals/definition';
+import { pointerOf } from '@parley/core/domain/approvals/json-pointer';
+import { controlsOf, type FormControl } from '@parley/core/domain/forms/controls';
+import type { FormField } from '@parley/core/domain/forms/value';
+import { isRecord, own } from '@parley/core/domain/plain-record';
+import { readable } from '@parley/core/domain/readable';
 import { maskArguments } from '@parley/shared/domain/approvals/mask';
-import { controlsOf, type FormControl } from '@parley/shared/domain/forms/controls';
-import type { FormField } from '@parley/shared/domain/forms/value';
-import { isRecord, own } from '@parley/shared/domain/plain-record';
-import { readable } from '@parley/shared/domain/readable';
 import type { InputBlock } from '@slack/types';
 import { answerOf, type FormState, type InputState } from './answer.ts';
 import { jsonText } from './arguments.ts';

@@ -1,5 +1,5 @@
-import type { FormChoice, FormControl } from '@parley/shared/domain/forms/controls';
-import { hintOf } from '@parley/shared/domain/forms/hint';
+import type { FormChoice, FormControl } from '@parley/core/domain/forms/controls';
+import { hintOf } from '@parley/core/domain/forms/hint';
 import type { InputBlock, PlainTextElement, PlainTextOption } from '@slack/types';
 import { SLACK_MAX, slackNumber, slackSeconds } from './limits.ts';
 import { FIELD_ACTION, fieldBlockId } from './names.ts';

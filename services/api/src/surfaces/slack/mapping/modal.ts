@@ -1,5 +1,5 @@
+import { controlsOf } from '@parley/core/domain/forms/controls';
 import type { Row } from '@parley/shared/domain/elicitations/row';
-import { controlsOf } from '@parley/shared/domain/forms/controls';
 import type { ModalView } from '@slack/types';
 import { mrkdwn, section } from './blocks.ts';
 import { inputOf, plain } from './fields.ts';

@@ -1,6 +1,6 @@
-import { titleOfTool } from '@parley/shared/domain/approvals/tool-title';
-import type { FamilyTypes, RowOf } from '@parley/shared/domain/family';
-import { isApprovalId } from '@parley/shared/domain/ids';
+import { titleOfTool } from '@parley/core/domain/approvals/tool-title';
+import type { FamilyTypes, RowOf } from '@parley/core/domain/family';
+import { isApprovalId } from '@parley/core/domain/ids';
 import { storedRecordOf } from '@parley/shared/ports/elicitations/elicitations';
 import { button, section, textMessage } from './blocks.ts';
 import { ACTION } from './names.ts';

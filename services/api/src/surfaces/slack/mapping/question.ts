@@ -1,6 +1,6 @@
+import { controlsOf } from '@parley/core/domain/forms/controls';
+import { readable } from '@parley/core/domain/readable';
 import type { Definition, Row } from '@parley/shared/domain/elicitations/row';
-import { controlsOf } from '@parley/shared/domain/forms/controls';
-import { readable } from '@parley/shared/domain/readable';
 import type { ActionsBlock, Button, KnownBlock } from '@slack/types';
 import { BUTTON_MAX, button, context, header, mrkdwn, section, textMessage } from './blocks.ts';
 import { areShowable, choicesIn } from './fields.ts';

@@ -1,4 +1,4 @@
-import { readableLine } from '@parley/shared/domain/readable';
+import { readableLine } from '@parley/core/domain/readable';
 
 /** The longest text of one section block. */
 const SECTION_MAX = 3_000;

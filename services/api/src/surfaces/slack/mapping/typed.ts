@@ -1,10 +1,10 @@
-import { titleOfTool } from '@parley/shared/domain/approvals/tool-title';
-import type { Content } from '@parley/shared/domain/elicitations/elicitation';
+import { titleOfTool } from '@parley/core/domain/approvals/tool-title';
+import type { Content } from '@parley/core/domain/elicitations/elicitation';
+import { controlsOf, type FormChoice, type FormControl } from '@parley/core/domain/forms/controls';
+import { readTypedNumber } from '@parley/core/domain/forms/typed-number';
+import type { Issue } from '@parley/core/domain/issue';
+import { readable } from '@parley/core/domain/readable';
 import type { Definition } from '@parley/shared/domain/elicitations/row';
-import { controlsOf, type FormChoice, type FormControl } from '@parley/shared/domain/forms/controls';
-import { readTypedNumber } from '@parley/shared/domain/forms/typed-number';
-import type { Issue } from '@parley/shared/domain/issue';
-import { readable } from '@parley/shared/domain/readable';
 import { storedRecordOf } from '@parley/shared/ports/elicitations/elicitations';
 import { textMessage } from './blocks.ts';
 import { choicesIn } from './fields.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { isSameOwner, type Owner } from '@parley/shared/domain/ids';
+import { isSameOwner, type Owner } from '@parley/core/domain/ids';
 import type { OwnerRecords } from '@parley/shared/ports/owner-records';
 import { z } from 'zod';
 import {

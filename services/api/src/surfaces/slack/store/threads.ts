@@ -1,4 +1,4 @@
-import type { Owner, StreamRef } from '@parley/shared/domain/ids';
+import type { Owner, StreamRef } from '@parley/core/domain/ids';
 import type { OwnerRecords } from '@parley/shared/ports/owner-records';
 import { z } from 'zod';
 import { SlackUser } from './workspace.ts';

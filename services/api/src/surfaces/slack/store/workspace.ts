@@ -1,4 +1,4 @@
-import type { Owner } from '@parley/shared/domain/ids';
+import type { Owner } from '@parley/core/domain/ids';
 import { z } from 'zod';
 
 /** Where the app is installed: a workspace, or an enterprise with all of its workspaces. */
