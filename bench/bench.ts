@@ -4,8 +4,6 @@ import type { Measurement } from './measurement.ts';
 export interface Bench {
   /** A Redis of its own, empty and without persistence. */
   readonly redisUrl: string;
-  /** Whether the product runs as `npm run build` wrote it; from its sources otherwise. */
-  readonly built: boolean;
   /** A count at the size of this run: `full` times the chosen share, and never below `least`. */
   scaled(full: number, least: number): number;
   /** Writes a line for people who watch. */

@@ -35,7 +35,6 @@ for (const [name, part] of chosen) {
   try {
     measurements[name] = await part({
       redisUrl: redis.url,
-      built: !process.execArgv.includes('--conditions=parley-source'),
       scaled: (full, least) => Math.max(least, Math.round(full * size)),
       progress: (text) => void process.stderr.write(`${text}\n`),
     });

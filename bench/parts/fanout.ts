@@ -14,9 +14,8 @@ const SLOTS = 32;
 const EVENT_MICROSECONDS = 250;
 
 /** One pod with many event streams: how fast an event reaches its reader. */
-export async function fanout({ redisUrl, built, scaled, progress }: Bench): Promise<Measurement[]> {
-  const runs = built ? 'build' : 'bundle';
-  const pod = await startPod({ ...HTTP_ENV, REDIS_URL: redisUrl }, { runs });
+export async function fanout({ redisUrl, scaled, progress }: Bench): Promise<Measurement[]> {
+  const pod = await startPod({ ...HTTP_ENV, REDIS_URL: redisUrl });
   const { engine, backend } = await openBenchEngine(redisUrl);
   // What the first events compile and cache is not theirs.
   await deliver(pod, engine, scaled(STREAMS, 10), 'first');

@@ -31,8 +31,8 @@ interface Question {
 }
 
 /** The answer call of a real pod beside a bare server that does the same token check, validation and script. */
-export async function http({ redisUrl, built, scaled, progress }: Bench): Promise<Measurement[]> {
-  const servers = await startServers(redisUrl, built);
+export async function http({ redisUrl, scaled, progress }: Bench): Promise<Measurement[]> {
+  const servers = await startServers(redisUrl);
   const { engine, backend } = await openBenchEngine(redisUrl);
   const client = await createHttpClient(FULL.underWay);
   const redis = new Redis(redisUrl);
@@ -101,15 +101,13 @@ function podMeasurement(seconds: readonly number[]): Measurement {
   };
 }
 
-async function startServers(redisUrl: string, build: boolean) {
+async function startServers(redisUrl: string) {
   const env = { ...HTTP_ENV, REDIS_URL: redisUrl };
-  const runs = build ? 'build' : 'bundle';
-  const pod = await startPod(env, { runs });
+  const pod = await startPod(env);
   const reference = await startProcess({
     name: 'reference',
     entry: 'bench/processes/reference.ts',
     env,
-    runs,
     readyWhen: (line) => 'listening' in line,
   });
   return {

@@ -45,13 +45,13 @@ const CPU_SHARE = 0.03;
 const COMMANDS_PER_SECOND = 700;
 
 /** Streams on which nothing happens: what it takes to open one, and what one costs while it is open. */
-export async function silent({ redisUrl, built, scaled, progress }: Bench): Promise<Measurement[]> {
+export async function silent({ redisUrl, scaled, progress }: Bench): Promise<Measurement[]> {
   const count = scaled(STREAMS, 20);
   const rows: Measurement[] = [];
   for (const kind of KINDS) {
     const pod = await startPod(
       { ...HTTP_ENV, PARLEY_LIMIT_TENANT_READS: '1000000000', REDIS_URL: redisUrl },
-      { runs: built ? 'build' : 'bundle', nodeArgs: [...REPORTS_MEMORY] },
+      { nodeArgs: [...REPORTS_MEMORY] },
     );
     const held = await hold(pod, redisUrl, kind, {
       count,

@@ -15,15 +15,14 @@ const LOOK_MS = 250;
 const BACK_SECONDS = 30;
 
 /** A pod with many streams dies while others ask and answer at the pods to which its readers come back. */
-export async function storm({ redisUrl, built, scaled, progress }: Bench): Promise<Measurement[]> {
+export async function storm({ redisUrl, scaled, progress }: Bench): Promise<Measurement[]> {
   const count = scaled(READERS, 10);
-  const runs = built ? 'build' : 'bundle';
   const env = {
     ...HTTP_ENV,
     PARLEY_LIMIT_TENANT_READS: '1000000000',
     REDIS_URL: redisUrl,
   };
-  const [dying, asking, answering] = (await Promise.all([0, 1, 2].map(() => startPod(env, { runs })))) as [
+  const [dying, asking, answering] = (await Promise.all([0, 1, 2].map(() => startPod(env)))) as [
     Pod,
     Pod,
     Pod,

@@ -18,13 +18,10 @@ const CPU_SECONDS_EACH = 2 / 10_000;
 const TICK_MS = 100;
 
 /** How late deadlines are, while the asking pod runs and after it has been killed. */
-export async function timers({ redisUrl, built, scaled, progress }: Bench): Promise<Measurement[]> {
+export async function timers({ redisUrl, scaled, progress }: Bench): Promise<Measurement[]> {
   const { engine, backend } = await openBenchEngine(redisUrl);
   const redis = new Redis(redisUrl);
-  const worker = await startWorker(
-    { REDIS_URL: redisUrl, PARLEY_SWEEP_MS: '60000' },
-    { runs: built ? 'build' : 'bundle' },
-  );
+  const worker = await startWorker({ REDIS_URL: redisUrl, PARLEY_SWEEP_MS: '60000' });
   const lateness = async (kill: boolean) => {
     const child = await startChild(redisUrl);
     const count = scaled(COUNT, 5);

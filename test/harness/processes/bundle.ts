@@ -1,13 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { copyFile, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { join, relative } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
-import { build, type Plugin } from 'esbuild';
+import { readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { bundleProgram, MAKER, ROOT } from '../../../infra/bundle/bundle.ts';
 
-const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const FOLDER = join(ROOT, '.tmp/bundles');
 const OLD_MS = 24 * 3_600_000;
-const RUN_BUNDLE = 'test/harness/processes/run-bundle.cjs';
 /** Stands for every file below node_modules. */
 const LOCK_FILE = 'package-lock.json';
 
@@ -48,30 +45,14 @@ async function findBundle(entry: string): Promise<string | undefined> {
 
 async function buildBundle(entry: string): Promise<string> {
   const started = join(FOLDER, `${slug(entry)}.${randomUUID()}`);
-  const { metafile } = await build({
-    absWorkingDir: ROOT,
-    entryPoints: [entry],
-    outfile: join(started, 'bundle.cjs'),
-    bundle: true,
-    platform: 'node',
-    // A script, unlike a module, can be started from code that was compiled before.
-    format: 'cjs',
-    target: 'node20',
-    conditions: ['parley-source'],
-    // A script that runs from kept code refuses `import("http")` (ERR_VM_DYNAMIC_IMPORT_CALLBACK_MISSING).
-    supported: { 'dynamic-import': false },
-    // These load a binary from where they are installed.
-    external: ['esbuild', '@napi-rs/keyring'],
-    plugins: [originalUrls],
-    banner: { js: '(function (require, module, __filename, __dirname) {' },
-    footer: { js: '})' },
-    legalComments: 'none',
-    logLevel: 'silent',
-    metafile: true,
+  const { metafile, embedded } = await bundleProgram({
+    entry,
+    folder: started,
+    readsNeighbours: !ships(entry),
   });
-  const inputs = Object.keys(metafile.inputs).filter((path) => !path.includes('node_modules/'));
+  const sources = Object.keys(metafile.inputs).filter((path) => !path.includes('node_modules/'));
+  const inputs = [...sources, ...embedded];
   const key = await digest(inputs);
-  await copyFile(join(ROOT, RUN_BUNDLE), join(started, 'main.cjs'));
   const file = bundleFile(entry, key);
   const folder = join(file, '..');
   // A second process finds the same bundle already in the folder.
@@ -81,6 +62,11 @@ async function buildBundle(entry: string): Promise<string> {
   await rename(draft, manifestFile(entry));
   await dropOldBundles();
   return file;
+}
+
+/** Whether `npm run bundle` writes the same for images and packages. */
+function ships(entry: string): boolean {
+  return entry.startsWith('services/');
 }
 
 /** Bundles of earlier states of the sources. A run of the tests that started from one may still use it for a while. */
@@ -93,25 +79,10 @@ async function dropOldBundles(): Promise<void> {
   }
 }
 
-// In pieces, because a program that makes bundles may come from a bundle, in which this text would have been replaced.
-const OWN_URL = ['import', 'meta', 'url'].join('.');
-
-/** Sources that read a neighbouring file still find it: each keeps the URL it has without a bundle. */
-const originalUrls: Plugin = {
-  name: 'original-urls',
-  setup: ({ onLoad }) =>
-    onLoad({ filter: /\.ts$/ }, async ({ path }) => {
-      const source = await readFile(path, 'utf8');
-      const url = JSON.stringify(pathToFileURL(path).href);
-      return { contents: source.replaceAll(OWN_URL, url), loader: 'ts' };
-    }),
-};
-
 async function digest(inputs: readonly string[]): Promise<string> {
   const hash = createHash('sha256');
-  const own = relative(ROOT, fileURLToPath(import.meta.url));
   const contents = await Promise.all(
-    [...inputs, LOCK_FILE, own, RUN_BUNDLE].map((path) => readFile(join(ROOT, path)).catch(() => '')),
+    [...inputs, LOCK_FILE, ...MAKER].map((path) => readFile(join(ROOT, path)).catch(() => '')),
   );
   for (const content of contents) hash.update(content).update('\0');
   return hash.digest('hex').slice(0, 16);

@@ -41,6 +41,6 @@ export function startWorker(
   });
 }
 
-function entryOf(service: 'api' | 'worker', { runs, root = '.' }: StartOptions): string {
-  return join(root, `services/${service}`, runs === 'build' ? 'dist/main.js' : 'src/main.ts');
+function entryOf(service: 'api' | 'worker', { root = '.' }: StartOptions): string {
+  return join(root, `services/${service}/src/main.ts`);
 }

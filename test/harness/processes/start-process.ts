@@ -11,7 +11,7 @@ import { collectOutput, type Exit, type JsonLine } from './process-output.ts';
 export type ProcessOptions = {
   /** Name of the process in messages. */
   name: string;
-  /** A TypeScript file, relative to the repository's root. */
+  /** A TypeScript file, relative to the repository's root; or a script, which runs as it is. */
   entry: string;
   /** The whole environment, with PATH and HOME added: nothing else is inherited. */
   env?: Record<string, string>;
@@ -19,10 +19,10 @@ export type ProcessOptions = {
   readyWhen: (line: JsonLine) => boolean;
   nodeArgs?: readonly string[];
   /**
-   * What node runs: a `bundle` of the entry (the default), made once for all tests; the `sources` through tsx, as
-   * `npm run api` does; or the entry as a file that `npm run build` wrote, as the image does.
+   * What node runs: a `bundle` of the entry (the default), made once for all tests, as images and packages do; or the
+   * `sources` through tsx, as `npm run api` does.
    */
-  runs?: 'bundle' | 'sources' | 'build';
+  runs?: 'bundle' | 'sources';
   /** A command to run node under, such as what `fakeTime` gives. */
   wrap?: string[];
   /** 60,000 by default, more on a slow machine. */
@@ -84,9 +84,9 @@ export async function startProcess(options: ProcessOptions): Promise<ManagedProc
 
 /** Node's arguments for the entry. */
 async function programOf({ entry, runs = 'bundle' }: ProcessOptions): Promise<string[]> {
+  if (entry.endsWith('.cjs')) return [entry];
   if (runs === 'bundle') return [await bundleEntry(entry)];
-  const conditions = runs === 'sources' ? ['--conditions=parley-source'] : [];
-  return [...conditions, '--import', 'tsx', entry];
+  return ['--conditions=parley-source', '--import', 'tsx', entry];
 }
 
 function spawnNode({ env = {}, nodeArgs = [], wrap = [] }: ProcessOptions, program: string[]): ChildProcess {

@@ -1,9 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { createMemoryBackend } from '@parley/shared/memory/backend';
 import { expect, it } from 'vitest';
 import { latestProgress } from '../../../services/api/src/surfaces/mcp/apps/progress.ts';
 import { CARD_URI, metaWithCard } from '../../../services/api/src/surfaces/mcp/card.ts';
-import { CARD_FILE } from '../../../services/api/src/wiring/mcp.ts';
 import { engineOn } from '../../harness/engines/engines.ts';
 import { newOwner } from '../../harness/engines/questions.ts';
 import { ROOMY } from '../../harness/engines/settings.ts';
@@ -43,11 +41,4 @@ it.each([
   await backend.runs.write(run, textWrite(3, 2 + others));
   const found = await latestProgress(engineOn(backend).newestEvents(run));
   expect(found).toEqual(isFound ? { progress: 1 } : undefined);
-});
-
-it('the service reads the card where the build writes it', () => {
-  const root = new URL('../../../', import.meta.url);
-  const { scripts } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8'));
-  const [, folder] = /--call-card (\S+)/.exec(scripts.build) ?? [];
-  expect(CARD_FILE.href).toBe(new URL(`${folder}/call-card.html`, root).href);
 });

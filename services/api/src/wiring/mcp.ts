@@ -56,13 +56,10 @@ export function wireMcp(
   });
 }
 
-/** Where the build of this service leaves the card, whether its sources or what was built of them run. */
-export const CARD_FILE = new URL('../../dist/call-card.html', import.meta.url);
-
-/** The card; undefined where sources run that were never built. */
+/** The card, which the build leaves in `dist`; undefined where sources run that were never built. */
 function readCard(): string | undefined {
   try {
-    return readFileSync(CARD_FILE, 'utf8');
+    return readFileSync(new URL('../../dist/call-card.html', import.meta.url), 'utf8');
   } catch {
     return undefined;
   }

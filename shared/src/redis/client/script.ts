@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { readScriptFile } from '../script-files.ts';
 import type { Commands } from './connect.ts';
 import { orUnavailable } from './unavailable.ts';
 
@@ -15,7 +15,7 @@ const REQUIRES = /^-- requires: (.+)\n/;
  * file is missing.
  */
 export function scriptSource(name: string): string {
-  const script = readLua(name);
+  const script = readScriptFile(name);
   const [, required] = REQUIRES.exec(script) ?? [];
   const pieces = required === undefined ? [] : required.split(',').map((piece) => piece.trim());
   return [...pieces.map((piece) => readPiece(piece, name)), ...namedValues(script), script].join('\n');
@@ -54,7 +54,7 @@ export function loadNamedScript(
   onError?: (error: unknown) => void,
 ): (call: ScriptCall) => Promise<unknown> {
   const script = loadScript(redis, name, onError);
-  const { keys: keyNames, args: argNames } = namesIn(readLua(name));
+  const { keys: keyNames, args: argNames } = namesIn(readScriptFile(name));
   const pick = <T>(names: readonly string[], values: Readonly<Record<string, T>>): T[] =>
     names.map((each) => {
       const value = values[each];
@@ -88,14 +88,10 @@ function namedValues(script: string): readonly string[] {
 
 function readPiece(piece: string, script: string): string {
   try {
-    return readLua(piece);
+    return readScriptFile(piece);
   } catch (error) {
     throw new Error(`The script ${script}.lua requires ${piece}.lua, which cannot be read.`, {
       cause: error,
     });
   }
-}
-
-function readLua(name: string): string {
-  return readFileSync(new URL(`../${name}.lua`, import.meta.url), 'utf8');
 }

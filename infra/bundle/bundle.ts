@@ -1,0 +1,73 @@
+import { createHash } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { build, type Metafile } from 'esbuild';
+import { neighboursInside } from './neighbours.ts';
+
+export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+/** Starts the bundle beside it. */
+const RUN_BUNDLE = 'infra/bundle/run-bundle.cjs';
+/** The files that make a bundle what it is, beside its sources. */
+export const MAKER = ['infra/bundle/bundle.ts', 'infra/bundle/neighbours.ts', RUN_BUNDLE];
+
+interface BundleOptions {
+  /** A TypeScript file, relative to the repository. */
+  readonly entry: string;
+  /** Where `main.cjs`, which starts the program, and `bundle.cjs`, which holds it, are written. */
+  readonly folder: string;
+  /** Programs of tests may read files beside their sources. What ships may not, since it is copied to where none are. */
+  readonly readsNeighbours?: boolean;
+  /** Writes `bundle.cjs.map`. */
+  readonly withMap?: boolean;
+}
+
+interface Bundled {
+  readonly metafile: Metafile;
+  /** Files whose text the bundle holds as a value, relative to the repository. */
+  readonly embedded: readonly string[];
+}
+
+/**
+ * Writes a program as one file, with all that it imports and reads inside. What is imported by `import()` or required at
+ * run time is only evaluated then. Tests start their pods from such a bundle, and images and packages hold it.
+ */
+export async function bundleProgram(options: BundleOptions): Promise<Bundled> {
+  const { entry, folder, readsNeighbours = false, withMap = false } = options;
+  const embedded = new Set<string>();
+  const { metafile } = await build({
+    absWorkingDir: ROOT,
+    entryPoints: [entry],
+    outfile: join(folder, 'bundle.cjs'),
+    bundle: true,
+    platform: 'node',
+    // A script, unlike a module, can be started from code that was compiled before.
+    format: 'cjs',
+    target: 'node20',
+    conditions: ['parley-source'],
+    // A script that runs from kept code refuses `import("http")` (ERR_VM_DYNAMIC_IMPORT_CALLBACK_MISSING).
+    supported: { 'dynamic-import': false },
+    // These load a binary from where they are installed.
+    external: ['esbuild', '@napi-rs/keyring'],
+    // Names stay, so that a stack says where a fault is. Node prints the line of a fault, which is not the whole program.
+    minifyWhitespace: true,
+    minifySyntax: true,
+    lineLimit: 200,
+    sourcemap: withMap ? 'external' : false,
+    sourcesContent: false,
+    plugins: [
+      neighboursInside({ embedded, urlOf: readsNeighbours ? (path) => pathToFileURL(path).href : undefined }),
+    ],
+    banner: { js: '(function (require, module, __filename, __dirname) {' },
+    footer: { js: '})' },
+    legalComments: 'none',
+    logLevel: 'silent',
+    metafile: true,
+  });
+  const digest = createHash('sha256')
+    .update(await readFile(join(folder, 'bundle.cjs')))
+    .digest('hex');
+  const runBundle = await readFile(join(ROOT, RUN_BUNDLE), 'utf8');
+  await writeFile(join(folder, 'main.cjs'), runBundle.replace('digest of the bundle', digest.slice(0, 16)));
+  return { metafile, embedded: [...embedded].map((path) => relative(ROOT, path)).sort() };
+}

@@ -1,0 +1,37 @@
+// Runs the bundle beside this file, from the code that V8 has kept of an earlier run: compiling costs more than the
+// rest of a start. The first run that ends by itself leaves that code, where it may write. The cache of Node 22 does the
+// same, but Node 20 has none.
+const { readFileSync, renameSync, writeFileSync } = require('node:fs');
+const { createRequire } = require('node:module');
+const { join } = require('node:path');
+const { cachedDataVersionTag } = require('node:v8');
+const { Script } = require('node:vm');
+
+// V8 tells code of another source by its length only.
+const BUNDLE = 'digest of the bundle';
+const filename = join(__dirname, 'bundle.cjs');
+// The tag covers the version of V8, its options and the processor.
+const codeFile = join(__dirname, `${BUNDLE}.${cachedDataVersionTag()}.code`);
+
+function keptCode() {
+  try {
+    return readFileSync(codeFile);
+  } catch {
+    return undefined;
+  }
+}
+
+function keepCode() {
+  const draft = `${codeFile}.${process.pid}`;
+  try {
+    writeFileSync(draft, script.createCachedData());
+    renameSync(draft, codeFile);
+  } catch {
+    // An image is read-only, and holds its code already.
+  }
+}
+
+const cachedData = keptCode();
+const script = new Script(readFileSync(filename, 'latin1'), { filename, cachedData });
+if (cachedData === undefined) process.once('exit', keepCode);
+script.runInThisContext()(createRequire(filename), { exports: {} }, filename, __dirname);
