@@ -17,6 +17,8 @@ export interface QuestionBase {
   readonly sensitive?: boolean;
   /** Why the question is asked; `trigger` is a short word such as `agent` or `credential_required`. */
   readonly context?: Readonly<Partial<NonNullable<AskInput['context']>>>;
+  /** Up to ten short texts by which operators find the question. They are no content, so put nothing personal there. */
+  readonly tags?: readonly string[];
   /** An https URL that receives a signed POST when the question ends (docs/webhooks.md). */
   readonly webhookUrl?: string;
   /** 1 to 604800. @default 600 */

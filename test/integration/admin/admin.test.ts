@@ -128,11 +128,15 @@ await describeOnRedis('the admin API', (pods, url) => {
         message: 'Connect the secret tracker',
         url: 'https://pages.example/secret',
         context: { trigger: 'credential_required', toolId: 'tracker', secretHint: 'secret' },
+        tags: ['release 7', 'blue'],
       });
       const ended = await askQuestion(engine, bob, { message: 'A secret?' });
       await answerQuestion(engine, bob, ended.row.id, 'accept', { colour: 'red', note: 'secret' });
       const stream = newStream(bob);
-      const approval = await requestApproval(engine, stream, { arguments: { booking: 'secret' } });
+      const approval = await requestApproval(engine, stream, {
+        arguments: { booking: 'secret' },
+        tags: ['nightly'],
+      });
       await decideAs(engine, stream, approval.row.id, { decision: 'deny', reason: 'A secret reason' });
       await askQuestion(engine, stranger);
 
@@ -146,6 +150,8 @@ await describeOnRedis('the admin API', (pods, url) => {
         ['?agent=desk', [question]],
         ['?trigger=credential_required', [connect.row.id]],
         ['?tool=tracker', [connect.row.id]],
+        ['?tag=release%207', [connect.row.id]],
+        ['?tag=release', []],
         [`?userId=${encodeURIComponent(alice.userId)}`, [connect.row.id]],
         [`?streamRequestId=${run.streamRequestId}`, [question]],
         ['?conversationId=talk', [question]],
@@ -158,9 +164,16 @@ await describeOnRedis('the admin API', (pods, url) => {
         expect(found, query).toEqual(ids);
         expect(reply.text).not.toMatch(/secret(?!-|s)/i);
       }
-      const denied = await get('/approvals?state=ended&tool=bookings_cancel&agent=desk&surface=chat');
+      const denied = await get(
+        '/approvals?state=ended&tool=bookings_cancel&agent=desk&surface=chat&tag=nightly',
+      );
       expect((denied.json as ListReply).approvals).toEqual([
-        expect.objectContaining({ approvalId: approval.row.id, decision: 'deny', toolId: 'bookings' }),
+        expect.objectContaining({
+          approvalId: approval.row.id,
+          decision: 'deny',
+          toolId: 'bookings',
+          tags: ['nightly'],
+        }),
       ]);
       expect(denied.text).not.toMatch(/secret/i);
       expect((await list('/approvals')).approvals).toEqual([]);

@@ -35,6 +35,7 @@ const ALWAYS: ApprovalPolicy = {
   rule: 'always',
   remember: 'conversation',
   risk: 'low',
+  tags: ['bookings'],
   demands: () => true,
 };
 const SOURCE = {
@@ -143,6 +144,7 @@ describe('a call that must be approved', () => {
       expect(definition).toMatchObject({ arguments: MASKED, masked: ['/password'], agent: 'The helper' });
       expect(definition).toMatchObject({
         risk: 'low',
+        tags: ['bookings'],
         tool: { server: 'bookings', serverTitle: 'Bookings' },
       });
       expect(JSON.stringify(definition)).not.toContain('hunter2');

@@ -1,4 +1,4 @@
-import { visible, visibleLabels, visibleTexts } from '@parley/shared/domain/visible';
+import { visible, visibleLabels, visibleTexts } from '@parley/core/domain/visible';
 import { describe, expect, it } from 'vitest';
 
 const UNSEEN = [

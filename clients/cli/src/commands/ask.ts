@@ -15,6 +15,7 @@ type AskFlags = AnswerFlags &
     readonly conversation?: string;
     readonly timeout?: number;
     readonly sensitive?: boolean;
+    readonly tag?: readonly string[];
     readonly open?: string;
   };
 
@@ -37,6 +38,7 @@ export function registerAsk(program: Command, context: CliContext): void {
     .option('--title <text>')
     .option('--description <text>')
     .option('--sensitive', 'keep the answer from models')
+    .option('--tag <text>', 'a text by which operators find the question; repeat it', collect)
     .option('--stream <id>', 'the stream request that carries the question')
     .option('--conversation <id>')
     .option('--timeout <seconds>', 'when the question expires (default 600)', numberOf);
@@ -63,6 +65,7 @@ async function ask(command: Command, context: CliContext, message: string, flags
     ...(flags.conversation !== undefined && { conversationId: flags.conversation }),
     ...(flags.timeout !== undefined && { timeoutSeconds: flags.timeout }),
     ...(flags.sensitive === true && { sensitive: true }),
+    ...(flags.tag !== undefined && { tags: flags.tag }),
     context: { trigger: 'terminal' },
   };
   if (flags.open !== undefined) {

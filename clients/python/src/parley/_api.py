@@ -32,6 +32,7 @@ class Question(TypedDict, total=False):
     title, description: shown above and below the message.
     sensitive: the answer must be kept from the model.
     context: why the question is asked; ``trigger`` is a short word such as ``credential_required``.
+    tags: up to ten short texts by which operators find the question. They are no content.
     conversation_id, stream_request_id: where the question belongs; both are made when absent.
     on_unavailable: the content with which you continue when the question cannot be shown; it is never an answer.
     webhook_url: an https URL that receives a signed POST when the question ends.
@@ -45,6 +46,7 @@ class Question(TypedDict, total=False):
     description: str
     sensitive: bool
     context: Json
+    tags: Sequence[str]
     conversation_id: str
     stream_request_id: str
     on_unavailable: Json

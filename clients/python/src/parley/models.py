@@ -48,6 +48,7 @@ class Elicitation(_ElicitationRequired, _Ended, total=False):
     completion: Literal["client", "server"]
     answerUrl: str
     sensitive: bool
+    tags: Sequence[str]
     action: Literal["accept", "decline", "cancel"]
     content: Answer
 
@@ -75,6 +76,7 @@ class Approval(_ApprovalRequired, _Ended, total=False):
     inputSchema: Json
     remember: Literal["conversation"] | Json
     risk: Literal["low", "medium", "high"]
+    tags: Sequence[str]
     decision: Literal["approve", "edit", "deny"]
     editedArguments: Json
     remembered: bool

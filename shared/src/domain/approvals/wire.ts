@@ -1,4 +1,5 @@
 import type { Approval } from '@parley/core/domain/approvals/approval';
+import { tagsOf } from '@parley/core/domain/tags';
 import { isoOf } from '@parley/core/domain/text';
 import type { ApprovalRow } from './types.ts';
 
@@ -25,6 +26,7 @@ export function toApprovalWire(
     ...(inputSchema !== undefined && { inputSchema }),
     ...(remember !== undefined && { remember }),
     ...(risk !== undefined && { risk }),
+    ...tagsOf(definition),
     status: row.status,
     ...(settled.decision !== undefined && { decision: settled.decision }),
     ...(content && settled.arguments !== undefined && { editedArguments: settled.arguments }),

@@ -3,6 +3,7 @@ import type { Completion, Mode, Status } from '@parley/core/domain/elicitations/
 import type { FormSchema } from '@parley/core/domain/forms/schema';
 import type { StreamRef } from '@parley/core/domain/ids';
 import type { NotifyRules } from '@parley/core/domain/notify';
+import { tagsOf } from '@parley/core/domain/tags';
 import { isoOf } from '@parley/core/domain/text';
 import type { Settlement } from './settlement.ts';
 
@@ -28,6 +29,8 @@ export interface Definition extends StreamRef {
   /** The channel that learns of every change, and when it notifies the person. */
   readonly notify?: NotifyRules;
   readonly context: Context;
+  /** Texts by which operators find it. */
+  readonly tags?: readonly string[];
   readonly timeoutSeconds: number;
   /** The service key that asked, for logs. Absent where Parley itself asked. */
   readonly askedBy?: string;
@@ -97,5 +100,6 @@ function shownOf(definition: Definition) {
     ...(answerUrl !== undefined && { answerUrl }),
     ...(sensitive !== undefined && { sensitive }),
     context: asked.context,
+    ...tagsOf(asked),
   };
 }

@@ -4,10 +4,11 @@ import { ParleyError } from '@parley/core/domain/errors';
 import { checkFormAnswer } from '@parley/core/domain/forms/answer';
 import { checkFormSchema, type FormSchema, type FormSchemaOptions } from '@parley/core/domain/forms/schema';
 import type { Issue } from '@parley/core/domain/issue';
+import { tagsOf } from '@parley/core/domain/tags';
 import { faultOfProse } from '@parley/core/domain/text';
 import { faultOfUrl } from '@parley/core/domain/url';
+import { visible, visibleLabels, visibleTexts } from '@parley/core/domain/visible';
 import type { Definition } from '../../domain/elicitations/row.ts';
-import { visible, visibleLabels, visibleTexts } from '../../domain/visible.ts';
 import { faultOfWebhook, type WebhookSettings } from '../../domain/webhooks/rules.ts';
 import type { EngineSettings } from '../../records/deps.ts';
 
@@ -54,6 +55,7 @@ export function define(
     ...(input.sensitive === true && { sensitive: true as const }),
     ...(input.webhookUrl !== undefined && { webhookUrl: input.webhookUrl }),
     context: visibleTexts(context),
+    ...tagsOf(input),
     timeoutSeconds: input.timeoutSeconds ?? TIMEOUT_SECONDS_DEFAULT,
   };
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Tags } from '../tags.ts';
 import { APPROVAL_STATUSES, DECISIONS } from './status.ts';
 
 /** What a tool says about itself. It comes from the tool's server and proves nothing; absent hints are unknown. */
@@ -70,6 +71,7 @@ export const Approval = z
     risk: Risk.optional().describe(
       'How much harm a wrong decision can do; absent where the rule gives none.',
     ),
+    tags: Tags.optional(),
     status: z.enum(APPROVAL_STATUSES),
     decision: z.enum(DECISIONS).optional(),
     editedArguments: Arguments.optional(),

@@ -17,6 +17,8 @@ export interface ApprovalDefinition extends RecordDefinition {
   readonly inputSchema?: Readonly<Record<string, unknown>>;
   readonly remember?: RememberFor;
   readonly risk?: Risk;
+  /** Texts by which operators find it. */
+  readonly tags?: readonly string[];
   /** Names the rule that demanded the approval; remembered approvals hold for this rule only. */
   readonly rule: string;
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { isCallerId } from '../ids.ts';
+import { Tags } from '../tags.ts';
 import { faultOfProse, faultOfUserId } from '../text.ts';
 import { Context } from './elicitation.ts';
 import { COMPLETIONS, MODES } from './status.ts';
@@ -47,6 +48,7 @@ export const AskInput = z
       .optional()
       .describe('True: the agent must not give the answer to its model. Parley only passes this on.'),
     context: Context.optional(),
+    tags: Tags.optional(),
     // The form's schema checks the values later. Checking each of them here would cost more than the rest of the body.
     onUnavailable: z
       .strictObject({ content: z.record(z.string(), z.unknown()) })

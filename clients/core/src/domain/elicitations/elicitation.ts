@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Tags } from '../tags.ts';
 import { ACTIONS, COMPLETIONS, MODES, STATUSES } from './status.ts';
 
 /** Why a question was asked. `trigger` is a short word such as `credential_required`. Unknown keys are kept. */
@@ -49,6 +50,7 @@ export const Elicitation = z
       ),
     sensitive: z.boolean().optional().describe('True: the agent must not give the answer to its model.'),
     context: Context,
+    tags: Tags.optional(),
     status: z.enum(STATUSES),
     action: z.enum(ACTIONS).optional(),
     content: Content.optional(),

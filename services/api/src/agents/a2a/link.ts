@@ -1,8 +1,8 @@
 import type { StreamResponse } from '@a2a-js/sdk';
 import type { Client } from '@a2a-js/sdk/client';
+import { visibleLabels } from '@parley/core/domain/visible';
 import { ELICITATION_EXTENSION } from '@parley/shared/domain/a2a/extension';
 import { HOPS_KEY } from '@parley/shared/domain/a2a/hops';
-import { visibleLabels } from '@parley/shared/domain/visible';
 import { RemoteFault } from '../remote/faults.ts';
 import type { ReadCard } from './cards.ts';
 import { createLinkExchanges, type EventStream, type LinkExchangeDeps, SEND_MS } from './exchanges.ts';

@@ -1,5 +1,5 @@
 import type { AgentCard } from '@a2a-js/sdk';
-import { visible, visibleLabels } from '@parley/shared/domain/visible';
+import { visible, visibleLabels } from '@parley/core/domain/visible';
 import { z } from 'zod';
 import { createToolOffer } from '../mcp/calls/tool-offer.ts';
 import { DEFAULT_MCP_LIMITS } from '../mcp/limits.ts';

@@ -4,8 +4,8 @@ import type {
   RequestPermissionResponse,
 } from '@agentclientprotocol/sdk';
 import { readable } from '@parley/core/domain/readable';
+import { visible } from '@parley/core/domain/visible';
 import { maskArguments } from '@parley/shared/domain/approvals/mask';
-import { visible } from '@parley/shared/domain/visible';
 import type { Scrub } from '../mcp/scrub.ts';
 import type { AgentQuestion, AskOutcome } from '../run/question.ts';
 

@@ -5,8 +5,8 @@ import type {
   RequestPermissionResponse,
 } from '@agentclientprotocol/sdk';
 import { isParleyError } from '@parley/core/domain/errors';
+import { visibleLabels } from '@parley/core/domain/visible';
 import { isAsked, PAGE_OF_ASKER, type QuestionShape } from '@parley/shared/domain/reach';
-import { visibleLabels } from '@parley/shared/domain/visible';
 import { sha256 } from '@parley/shared/records/digest';
 import { answerFor, type QuestionModes, QuestionRefused, readQuestion } from '../mcp/questions/question.ts';
 import { isReadable } from '../mcp/readable.ts';

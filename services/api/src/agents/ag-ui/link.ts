@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { visibleLabels } from '@parley/shared/domain/visible';
+import { visibleLabels } from '@parley/core/domain/visible';
 import { CredentialRefused } from '../mcp/errors.ts';
 import { createScrubFor, type Scrub } from '../mcp/scrub.ts';
 import { createEventSplitter, dataOf } from '../mcp/transports/events.ts';

@@ -1,4 +1,4 @@
-import { visible } from '@parley/shared/domain/visible';
+import { visible } from '@parley/core/domain/visible';
 import { type AskingAgent, askForAgent, visitPage } from '../remote/questions.ts';
 import type { RemoteTaskRules } from '../remote/result.ts';
 import type { AskOutcome } from '../run/question.ts';

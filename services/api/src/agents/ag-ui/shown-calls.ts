@@ -1,6 +1,6 @@
 import { isRecord } from '@parley/core/domain/plain-record';
+import { visible } from '@parley/core/domain/visible';
 import { maskArguments } from '@parley/shared/domain/approvals/mask';
-import { visible } from '@parley/shared/domain/visible';
 import { shownNameOf } from './checkpoint.ts';
 import { parsed } from './read-interrupts.ts';
 import type { AgUiTaskRun } from './task-run.ts';

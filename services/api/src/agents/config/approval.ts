@@ -1,4 +1,5 @@
 import { type RememberFor, Risk } from '@parley/core/domain/approvals/approval';
+import { Tags } from '@parley/core/domain/tags';
 import { z } from 'zod';
 import { compileRule } from './argument-rule.ts';
 
@@ -46,14 +47,16 @@ export const ApprovalEntry = z
     risk: Risk.optional().describe(
       'How much harm a wrong decision can do. Equal calls of `low` and `medium` can be decided together in the hosted inbox.',
     ),
+    tags: Tags.optional(),
   })
-  .superRefine(({ ask, rule, hints, risk }, context) => {
+  .superRefine(({ ask, rule, hints, risk, tags }, context) => {
     const refuse = (key: string, message: string) =>
       context.addIssue({ code: 'custom', path: [key], message });
     if (ask === 'when' && rule === undefined && hints === undefined)
       refuse('ask', 'requires `rule` or `hints` with the value `when`');
     if (ask !== 'when' && rule !== undefined) refuse('rule', 'is only for `ask: when`');
     if (ask === 'never' && risk !== undefined) refuse('risk', 'needs calls that are approved');
+    if (ask === 'never' && tags !== undefined) refuse('tags', 'needs calls that are approved');
     if (ask !== 'when' && hints !== undefined) refuse('hints', 'is only for `ask: when`');
   })
   .describe('When a person must approve a call before it is made.');

@@ -1,5 +1,5 @@
 import { isRecord, own } from '@parley/core/domain/plain-record';
-import { visibleTexts } from '@parley/shared/domain/visible';
+import { visibleTexts } from '@parley/core/domain/visible';
 
 /** For whom a tool is, as its server says (MCP Apps, `io.modelcontextprotocol/ui`). */
 export interface Visibility {

@@ -1,4 +1,4 @@
-import { visible } from '@parley/shared/domain/visible';
+import { visible } from '@parley/core/domain/visible';
 import { CredentialRefused, MessageTooLarge } from '../mcp/errors.ts';
 import { withReason } from './result.ts';
 

@@ -12,6 +12,7 @@ export interface NeededApproval {
   readonly rule: string;
   readonly remember: RememberFor | undefined;
   readonly risk?: Risk;
+  readonly tags?: readonly string[];
   readonly timeoutSeconds: number;
 }
 

@@ -1,7 +1,7 @@
 import { ParleyError } from '@parley/core/domain/errors';
 import type { Owner } from '@parley/core/domain/ids';
+import { visible } from '@parley/core/domain/visible';
 import type { Caller } from '@parley/shared/domain/caller';
-import { visible } from '@parley/shared/domain/visible';
 import { admits } from '../config/access.ts';
 import type { AgentsConfig } from '../config/file.ts';
 import { createScoping, namesPage, readAddress, serverNamed } from '../mcp/calls/addresses.ts';
@@ -15,8 +15,7 @@ import type { NamedTools } from './named-tools.ts';
 import { createContentLists, KEYS, type ListMethod } from './passthrough/content-lists.ts';
 import { refuse, resultOf, serverUnavailable } from './passthrough/content-replies.ts';
 import type { Askable } from './passthrough/person.ts';
-import type { HeldWatch } from './passthrough/resource-watches.ts';
-import { FOREVER } from './passthrough/resource-watches.ts';
+import { FOREVER, type HeldWatch } from './passthrough/resource-watches.ts';
 import { type AsksDuringRead, readUnlessAsked, scopedReply } from './passthrough/server-read.ts';
 
 type Item = Readonly<Record<string, unknown>>;

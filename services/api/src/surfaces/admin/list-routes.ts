@@ -21,6 +21,7 @@ const ElicitationQuery = z.strictObject({
   trigger: exactly('those with this trigger'),
   tool: exactly('those about this tool: its `toolId` or `toolName`'),
   surface: exactly('those that were settled on this surface'),
+  tag: exactly('those with this tag'),
 });
 const ApprovalQuery = z.strictObject({
   ...LIST_QUERY,
@@ -28,6 +29,7 @@ const ApprovalQuery = z.strictObject({
   agent: exactly('those of this agent'),
   tool: exactly('those of this tool: its server or its name'),
   surface: exactly('those that were settled on this surface'),
+  tag: exactly('those with this tag'),
 });
 const TurnQuery = z.strictObject({
   ...LIST_QUERY,
@@ -121,7 +123,8 @@ function elicitationsRoute(deps: AdminDeps): Route {
           is(query.agent, agent) &&
           is(query.trigger, definition.context.trigger) &&
           is(query.tool, definition.context.toolId, definition.context.toolName) &&
-          is(query.surface, settlement?.surface),
+          is(query.surface, settlement?.surface) &&
+          is(query.tag, ...(definition.tags ?? [])),
       });
       const content = mayReadContent(caller);
       const elicitations = items.map(({ row, now, agent }) => elicitationView(row, { now, agent, content }));
@@ -156,7 +159,8 @@ function approvalsRoute(deps: AdminDeps): Route {
           (query.status?.includes(status) ?? true) &&
           is(query.agent, definition.agentId) &&
           is(query.tool, definition.tool.server, definition.tool.name) &&
-          is(query.surface, settlement?.surface),
+          is(query.surface, settlement?.surface) &&
+          is(query.tag, ...(definition.tags ?? [])),
       });
       const content = mayReadContent(caller);
       return json(200, {

@@ -1,8 +1,8 @@
 import { isInputRequiredResult, type JSONRPCMessage, type Result } from '@modelcontextprotocol/client';
 import { isRecord } from '@parley/core/domain/plain-record';
+import { visibleLabels, visibleTexts } from '@parley/core/domain/visible';
 import { LEFT_OUT } from '@parley/shared/domain/json/depth';
 import { countValues } from '@parley/shared/domain/json/values';
-import { visibleLabels, visibleTexts } from '@parley/shared/domain/visible';
 import { isReadable, READ_VALUES_MAX } from '../readable.ts';
 import type { McpUnauthorized } from '../results.ts';
 import type { Scrub } from '../scrub.ts';

@@ -1,4 +1,5 @@
 import { isRecord } from '@parley/core/domain/plain-record';
+import { tagsOf } from '@parley/core/domain/tags';
 import { MASK, maskArguments } from '@parley/shared/domain/approvals/mask';
 import { EDITED_NOTE, NOT_SHOWN_REFUSAL } from '@parley/shared/domain/approvals/outcome';
 import type { McpTool } from '../../mcp/results.ts';
@@ -56,6 +57,7 @@ export function withApproval(
         rule: policy.rule,
         remember: policy.remember,
         ...(policy.risk !== undefined && { risk: policy.risk }),
+        ...tagsOf(policy),
         timeoutSeconds,
       });
       return callAsDecided(tool, call, outcome, whole);

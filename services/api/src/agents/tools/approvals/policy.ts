@@ -1,4 +1,5 @@
 import type { RememberFor, Risk } from '@parley/core/domain/approvals/approval';
+import { tagsOf } from '@parley/core/domain/tags';
 import { sha256 } from '@parley/shared/records/digest';
 import { type ApprovalEntry, rememberFor } from '../../config/approval.ts';
 import { type ArgumentRule, compileRule } from '../../config/argument-rule.ts';
@@ -11,6 +12,7 @@ export interface ApprovalPolicy {
   readonly rule: string;
   readonly remember: RememberFor | undefined;
   readonly risk?: Risk;
+  readonly tags?: readonly string[];
   demands(args: Readonly<Record<string, unknown>>, hints: McpToolHints): boolean;
 }
 
@@ -37,6 +39,7 @@ function policyFrom(entry: ApprovalEntry): ApprovalPolicy {
     rule: sha256(JSON.stringify([ask, rule ?? null, [...hints].sort()])),
     remember: rememberFor(entry),
     ...(entry.risk !== undefined && { risk: entry.risk }),
+    ...tagsOf(entry),
     demands(args, { readOnlyHint, destructiveHint, openWorldHint }) {
       if (ask === 'always') return true;
       if (hints.includes('destructive') && destructiveHint && !readOnlyHint) return true;

@@ -176,7 +176,7 @@ async function outcomeOfRow(
 function definitionOf(
   { turn, run, id, title }: RunContext,
   { shownCallId, step }: ApprovalPlace,
-  { args, tool, inputSchema, rule, remember, risk, timeoutSeconds }: NeededApproval,
+  { args, tool, inputSchema, rule, remember, risk, tags, timeoutSeconds }: NeededApproval,
 ): Omit<ApprovalDefinition, 'traceparent'> & Pick<MaskedArguments, 'fault'> {
   const { tenant, userId, streamRequestId, conversationId } = turn.run;
   const isEditable =
@@ -197,6 +197,7 @@ function definitionOf(
     ...(isEditable && { inputSchema }),
     ...(remember !== undefined && { remember }),
     ...(risk !== undefined && { risk }),
+    ...(tags !== undefined && { tags }),
     rule,
     ...(turn.notify !== undefined && { notify: turn.notify }),
     timeoutSeconds,

@@ -1,6 +1,6 @@
 import type { Owner } from '@parley/core/domain/ids';
 import { isRecord } from '@parley/core/domain/plain-record';
-import { visible } from '@parley/shared/domain/visible';
+import { visible } from '@parley/core/domain/visible';
 import type { ReadMethod } from '../../mcp/calls/read-request.ts';
 import type { McpReadResult } from '../../mcp/results.ts';
 import { raceAbort } from '../../mcp/transports/exchange.ts';

@@ -1,5 +1,6 @@
 import { Approval } from '@parley/core/domain/approvals/approval';
 import { APPROVAL_STATUSES, DECISIONS } from '@parley/core/domain/approvals/status';
+import { Tags, tagsOf } from '@parley/core/domain/tags';
 import type { ApprovalRow } from '@parley/shared/domain/approvals/types';
 import { toApprovalWire } from '@parley/shared/domain/approvals/wire';
 import { z } from 'zod';
@@ -17,6 +18,7 @@ export const AdminApproval = z
     agent: z.string().describe('Id of the agent that asks.'),
     toolId: z.string().describe("The tool's server."),
     toolName: z.string(),
+    tags: Tags.optional(),
     status: z.enum(APPROVAL_STATUSES),
     decision: z.enum(DECISIONS).optional(),
     remembered: z.boolean().optional(),
@@ -45,6 +47,7 @@ export function approvalView(
     agent: definition.agentId,
     toolId: definition.tool.server,
     toolName: definition.tool.name,
+    ...tagsOf(definition),
     status: row.status,
     ...(settlement.decision !== undefined && { decision: settlement.decision }),
     ...(settlement.remember !== undefined && { remembered: settlement.remember }),

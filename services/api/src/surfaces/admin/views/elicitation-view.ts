@@ -1,5 +1,6 @@
 import { Elicitation } from '@parley/core/domain/elicitations/elicitation';
 import { ACTIONS, MODES, STATUSES } from '@parley/core/domain/elicitations/status';
+import { Tags, tagsOf } from '@parley/core/domain/tags';
 import { type Row, toWire } from '@parley/shared/domain/elicitations/row';
 import { z } from 'zod';
 
@@ -18,6 +19,7 @@ export const AdminElicitation = z
     toolId: z.string().optional(),
     toolName: z.string().optional(),
     agent: z.string().optional().describe('The agent whose turn asked.'),
+    tags: Tags.optional(),
     askedBy: z.string().optional().describe('The service key that asked.'),
     status: z.enum(STATUSES),
     action: z.enum(ACTIONS).optional(),
@@ -55,6 +57,7 @@ export function elicitationView(
     ...(context.toolId !== undefined && { toolId: context.toolId }),
     ...(context.toolName !== undefined && { toolName: context.toolName }),
     ...(agent !== undefined && { agent }),
+    ...tagsOf(definition),
     ...(askedBy !== undefined && { askedBy }),
     status: row.status,
     ...(settlement.action !== undefined && { action: settlement.action }),

@@ -1,5 +1,5 @@
-import { isRecord } from '@parley/core/domain/plain-record';
-import { taggedFlag } from '@parley/core/domain/readable';
+import { isRecord } from './plain-record.ts';
+import { taggedFlag } from './readable.ts';
 
 // Controls, lone surrogates, and what Unicode tells programs not to draw.
 const UNSEEN = String.raw`[\p{Cc}\p{Cs}\p{DI}\u2028\u2029\ufff9-\ufffb]`;
