@@ -77,7 +77,7 @@ const filesApart = {
 };
 
 /** Minifies the stylesheets, which stand in templates where the bundler does not look. */
-const leanStyles = {
+export const leanStyles = {
   name: 'lean-styles',
   setup({ onLoad }) {
     onLoad({ filter: /styles\.ts$/ }, async ({ path }) => {

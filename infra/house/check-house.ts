@@ -65,6 +65,7 @@ export function readSources(root: string): SourceFile[] {
     'clients/core/src',
     'clients/sdk/src',
     'clients/widget/src',
+    'clients/console/src',
     'clients/cli/src',
   ];
   return readFolders(root, folders);

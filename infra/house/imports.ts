@@ -17,7 +17,7 @@ export function importsOf({ text }: SourceFile): string[] {
 /** The file an import leads to, within the repository; nothing for a package. */
 export function targetOf(path: string, specifier: string): string | undefined {
   if (specifier.startsWith('.')) return posix.normalize(posix.join(dirname(path), specifier));
-  const client = /^@parley\/(core|sdk)(?:\/(.+))?$/.exec(specifier);
+  const client = /^@parley\/(core|sdk|widget)(?:\/(?:src\/)?(.+))?$/.exec(specifier);
   if (client !== null) return `clients/${client[1]}/src/${client[2] ?? 'index'}.ts`;
   const shared = /^@parley\/shared\/(.+)$/.exec(specifier)?.[1];
   return shared === undefined ? undefined : `shared/src/${shared}.ts`;

@@ -36,6 +36,7 @@ const PURPOSES: Readonly<Record<(typeof ROOMS)[number], string>> = {
   'clients/core/src': 'what all clients share: SSE reader, retry, errors, calls',
   'clients/sdk/src': 'the SDK',
   'clients/widget/src': 'the cards and the inbox, as web components',
+  'clients/console/src': 'the page of operators, on the admin API',
   'clients/cli/src': 'the command `parley`',
 };
 

@@ -28,6 +28,7 @@ export const ROOMS = [
   'clients/core/src',
   'clients/sdk/src',
   'clients/widget/src',
+  'clients/console/src',
   'clients/cli/src',
 ] as const;
 
@@ -157,6 +158,7 @@ const MAY_IMPORT: Readonly<Record<(typeof ROOMS)[number], readonly Room[]>> = {
   'clients/core/src': [CORE_DOMAIN],
   'clients/sdk/src': [CORE_DOMAIN, 'clients/core/src'],
   'clients/widget/src': [CORE_DOMAIN, 'clients/core/src'],
+  'clients/console/src': [CORE_DOMAIN, 'clients/core/src', 'clients/widget/src'],
   'clients/cli/src': [CORE_DOMAIN, 'clients/core/src', 'clients/sdk/src'],
 };
 
@@ -167,6 +169,7 @@ export const BROWSER_ROOMS: readonly Room[] = [
   'clients/core/src',
   'clients/sdk/src',
   'clients/widget/src',
+  'clients/console/src',
 ];
 
 /** Backends are picked in one place per service. */
@@ -193,7 +196,7 @@ export const PACKAGE_ROOMS: Readonly<Record<string, readonly Room[]>> = {
   '@slack/socket-mode': ['services/api/src/surfaces/slack'],
   '@slack/types': ['services/api/src/surfaces/slack'],
   '@slack/web-api': ['services/api/src/surfaces/slack'],
-  lit: ['clients/widget/src'],
+  lit: ['clients/widget/src', 'clients/console/src'],
   '@lit/react': ['clients/widget/src'],
   react: ['clients/widget/src'],
   // The command starts the services, and looks at a Redis as they do.

@@ -28,6 +28,7 @@ export {
   type OtherEvent,
   type StreamItem,
 } from './events.ts';
+export { type FollowEventsOptions, followEvents } from './follow.ts';
 export { createRandomId } from './random-id.ts';
 export {
   type AnswerLink,

@@ -1,0 +1,35 @@
+// biome-ignore-all format: written by `npm run docs` from the schemas of the routes under /v1/admin.
+import type { Approval } from '@parley/core/domain/approvals/approval';
+import type { Elicitation } from '@parley/core/domain/elicitations/elicitation';
+
+export type Overview = { readonly elicitations: { readonly open: number; readonly openOverOneMinute: number; readonly openOverTenMinutes: number; readonly openOverOneHour: number; readonly endedLastMinute: number; readonly endedLastHour: number; readonly oldestOpenAt?: string }; readonly approvals: { readonly open: number; readonly openOverOneMinute: number; readonly openOverTenMinutes: number; readonly openOverOneHour: number; readonly endedLastMinute: number; readonly endedLastHour: number; readonly oldestOpenAt?: string }; readonly turns: { readonly open: number; readonly openOverOneMinute: number; readonly openOverTenMinutes: number; readonly openOverOneHour: number; readonly endedLastMinute: number; readonly endedLastHour: number; readonly oldestOpenAt?: string } };
+
+export type AdminElicitation = { readonly elicitationId: string; readonly userId: string; readonly streamRequestId: string; readonly conversationId: string; readonly mode: 'form' | 'url'; readonly sensitive?: boolean; readonly trigger: string; readonly toolId?: string; readonly toolName?: string; readonly agent?: string; readonly askedBy?: string; readonly status: 'pending' | 'opened' | 'accepted' | 'declined' | 'cancelled' | 'expired' | 'withdrawn'; readonly action?: 'accept' | 'decline' | 'cancel'; readonly reason?: string; readonly surface?: string; readonly createdAt: string; readonly expiresAt: string; readonly settledAt?: string; readonly elicitation?: Elicitation };
+
+export type AdminApproval = { readonly approvalId: string; readonly userId: string; readonly streamRequestId: string; readonly conversationId: string; readonly toolCallId: string; readonly agent: string; readonly toolId: string; readonly toolName: string; readonly status: 'pending' | 'approved' | 'edited' | 'denied' | 'expired' | 'withdrawn'; readonly decision?: 'approve' | 'edit' | 'deny'; readonly remembered?: boolean; readonly reason?: string; readonly surface?: string; readonly createdAt: string; readonly expiresAt: string; readonly settledAt?: string; readonly approval?: Approval };
+
+export type AdminTurn = { readonly streamRequestId: string; readonly userId?: string; readonly key?: string; readonly conversationId: string; readonly agent: string; readonly state: 'running' | 'queued' | 'detached' | 'orphaned' | 'finished' | 'failed' | 'stopped'; readonly stopping?: boolean; readonly pod?: string; readonly term: number; readonly takeOvers: number; readonly startedAt: string; readonly endedAt?: string; readonly restsUntil?: string; readonly parent?: string };
+
+export type Reasons = { readonly reasons: readonly (string)[] };
+
+/** What each call of the admin API replies. */
+export interface AdminReplies {
+  readonly 'GET /v1/admin/overview': Overview;
+  readonly 'GET /v1/admin/elicitations': { readonly elicitations: readonly (AdminElicitation)[]; readonly nextCursor?: string };
+  readonly 'GET /v1/admin/approvals': { readonly approvals: readonly (AdminApproval)[]; readonly nextCursor?: string };
+  readonly 'GET /v1/admin/turns': { readonly turns: readonly (AdminTurn)[]; readonly nextCursor?: string };
+  readonly 'GET /v1/admin/elicitations/:id': { readonly elicitation: AdminElicitation; readonly history: readonly ({ readonly at: string; readonly event: string; readonly status: string; readonly revision: number; readonly action?: string; readonly decision?: string; readonly reason?: string; readonly surface?: string })[]; readonly isHistoryWhole: boolean };
+  readonly 'GET /v1/admin/elicitations/:id/why': Reasons;
+  readonly 'DELETE /v1/admin/elicitations/:id': AdminElicitation;
+  readonly 'POST /v1/admin/elicitations/:id/redeliver': { readonly outstanding: true };
+  readonly 'GET /v1/admin/approvals/:id': { readonly approval: AdminApproval; readonly history: readonly ({ readonly at: string; readonly event: string; readonly status: string; readonly revision: number; readonly action?: string; readonly decision?: string; readonly reason?: string; readonly surface?: string })[]; readonly isHistoryWhole: boolean };
+  readonly 'GET /v1/admin/approvals/:id/why': Reasons;
+  readonly 'DELETE /v1/admin/approvals/:id': AdminApproval;
+  readonly 'POST /v1/admin/approvals/:id/redeliver': { readonly outstanding: true };
+  readonly 'GET /v1/admin/turns/:streamRequestId': AdminTurn;
+  readonly 'GET /v1/admin/turns/:streamRequestId/timeline': { readonly conversationId: string; readonly runs: readonly ({ readonly startedAt: string; readonly endedAt?: string; readonly durationMs?: number; readonly streamRequestId: string; readonly agent: string; readonly status: 'running' | 'finished' | 'failed' | 'stopped'; readonly parent?: { readonly streamRequestId: string; readonly toolCallId: string }; readonly owners: readonly ({ readonly startedAt: string; readonly endedAt?: string; readonly durationMs?: number; readonly state: 'owned' | 'queued' | 'detached'; readonly pod?: string; readonly term: number })[]; readonly steps: readonly ({ readonly startedAt: string; readonly endedAt?: string; readonly durationMs?: number; readonly index: number; readonly pod?: string; readonly finishReason: string; readonly inputTokens?: number; readonly outputTokens?: number })[]; readonly calls: readonly ({ readonly startedAt: string; readonly endedAt?: string; readonly durationMs?: number; readonly toolCallId: string; readonly toolName: string; readonly step: number; readonly state: 'intended' | 'dispatched' | 'returned' | 'failed'; readonly pod?: string; readonly delegate?: string })[]; readonly waits: readonly ({ readonly startedAt: string; readonly endedAt?: string; readonly durationMs?: number; readonly elicitationId: string; readonly trigger: string; readonly toolCallId?: string; readonly outcome?: string })[] })[] };
+  readonly 'GET /v1/admin/turns/:streamRequestId/why': Reasons;
+  readonly 'POST /v1/admin/turns/:streamRequestId/stop': { readonly changed: boolean; readonly turn: AdminTurn };
+  readonly 'POST /v1/admin/turns/:streamRequestId/resume': { readonly changed: boolean; readonly turn: AdminTurn };
+  readonly 'POST /v1/admin/turns/:streamRequestId/redeliver': { readonly outstanding: true };
+}

@@ -1,0 +1,3 @@
+import { ConsoleApp } from './shell/app.ts';
+
+customElements.define('parley-console', ConsoleApp);

@@ -1,0 +1,69 @@
+import { html, type TemplateResult } from 'lit';
+import type { AdminCall } from '../api/client.ts';
+import { openDialog } from '../parts/dialogs.ts';
+import type { PageContext } from '../shell/at.ts';
+import type { ShownRecord } from './record.ts';
+
+type Act = 'withdraw' | 'redeliver';
+
+const CALLS = {
+  elicitation: {
+    withdraw: 'DELETE /v1/admin/elicitations/:id',
+    redeliver: 'POST /v1/admin/elicitations/:id/redeliver',
+  },
+  approval: {
+    withdraw: 'DELETE /v1/admin/approvals/:id',
+    redeliver: 'POST /v1/admin/approvals/:id/redeliver',
+  },
+} as const satisfies Readonly<Record<ShownRecord['family'], Readonly<Record<Act, AdminCall>>>>;
+
+/** What an operator can do about a record. */
+export function recordActions(at: PageContext, record: ShownRecord, onDone: () => void): TemplateResult {
+  const { words } = at;
+  const button = (word: string, onClick: () => void) =>
+    html`<button type="button" class="button" @click=${onClick}>${word}</button>`;
+  const acts = { at, record, onDone };
+  return html`
+    ${record.hasEnded ? '' : button(words.withdraw, () => withdraw(acts))}
+    ${button(words.deliverAgain, () => deliverAgain(acts))}
+  `;
+}
+
+interface ActProps {
+  readonly at: PageContext;
+  readonly record: ShownRecord;
+  readonly onDone: () => void;
+}
+
+function withdraw({ at: { api, words, say }, record: { family, id }, onDone }: ActProps): void {
+  openDialog({
+    words,
+    title: words.withdrawTitle,
+    body: html`<p>${words.withdrawWhat}</p>
+      <label class="field">${words.reasonInput}<input name="reason" pattern="[a-z][a-z0-9_]{0,63}" value="withdrawn_by_operator" required autocomplete="off" spellcheck="false" /></label>`,
+    act: words.withdraw,
+    isDangerous: true,
+    async onAct(body) {
+      await api.call(CALLS[family].withdraw, { params: { id }, body });
+      say(words.withdrawn);
+      onDone();
+      return undefined;
+    },
+  });
+}
+
+function deliverAgain({ at: { api, words, say }, record: { family, id }, onDone }: ActProps): void {
+  openDialog({
+    words,
+    title: words.deliverAgain,
+    body: html`<p>${words.deliverAgainWhat}</p>
+      <label class="field">${words.deliverBy}<input name="by" maxlength="64" value=${family === 'elicitation' ? 'webhook' : 'slack'} required autocomplete="off" spellcheck="false" /></label>`,
+    act: words.deliverAgain,
+    async onAct(body) {
+      await api.call(CALLS[family].redeliver, { params: { id }, body });
+      say(words.onItsWay);
+      onDone();
+      return undefined;
+    },
+  });
+}

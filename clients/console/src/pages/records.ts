@@ -1,0 +1,184 @@
+import { html } from 'lit';
+import type { AdminApproval, AdminElicitation } from '../api/replies.ts';
+import type { ListFilter } from '../parts/filters.ts';
+import type { TableColumn } from '../parts/table.ts';
+import { badge, idText, outside, outsideOr, wordOf } from '../parts/texts.ts';
+import { ago, until } from '../parts/times.ts';
+import type { PageContext } from '../shell/at.ts';
+import { hrefOf } from '../shell/place.ts';
+import { ConsoleList } from './list.ts';
+
+/** What the lists of both families have in common. */
+interface ListedRecord {
+  readonly id: string;
+  readonly userId: string;
+  readonly agent?: string;
+  readonly status: string;
+  readonly surface?: string;
+  readonly createdAt: string;
+  readonly expiresAt: string;
+  readonly settledAt?: string;
+}
+
+/** Open or ended, and the order: of every list. */
+export function stateFilters({ words }: PageContext): ListFilter[] {
+  return [
+    {
+      name: 'state',
+      label: words.state,
+      choices: [
+        ['', words.open],
+        ['ended', words.ended],
+      ],
+    },
+    {
+      name: 'order',
+      label: words.order,
+      choices: [
+        ['', words.newestFirst],
+        ['oldest', words.oldestFirst],
+      ],
+    },
+  ];
+}
+
+/** At least so old. */
+export function ageFilter({ words }: PageContext): ListFilter {
+  return {
+    name: 'olderThanSeconds',
+    label: words.olderThan,
+    choices: [['', words.anyAge], ...Object.entries(words.ages)],
+  };
+}
+
+/** The people and times of a record, after what is its family's own. */
+function commonColumns({ api, words }: PageContext, isEnded: boolean): TableColumn<ListedRecord>[] {
+  const clock = { now: api.now(), lang: words.lang };
+  return [
+    {
+      title: words.person,
+      cell: ({ userId }) => html`<a href=${hrefOf('person', { id: userId })}>${outside(userId)}</a>`,
+    },
+    { title: words.agent, cell: ({ agent }) => outsideOr(agent) },
+    { title: words.asked, cell: ({ createdAt }) => ago(createdAt, clock) },
+    isEnded
+      ? {
+          title: words.endedAt,
+          cell: ({ settledAt, surface }) =>
+            html`${settledAt === undefined ? '–' : ago(settledAt, clock)}${surface === undefined ? '' : html` <span class="quiet">${outside(surface)}</span>`}`,
+        }
+      : { title: words.expires, cell: ({ expiresAt }) => until(expiresAt, clock) },
+  ];
+}
+
+/** The words of a family that its filter offers. */
+function statusFilter(label: string, any: string, words: Readonly<Record<string, string>>): ListFilter {
+  return { name: 'status', label, choices: [['', any], ...Object.entries(words)] };
+}
+
+export class ElicitationList extends ConsoleList<AdminElicitation> {
+  protected readonly path = '/v1/admin/elicitations';
+  protected readonly kind = 'elicitation';
+
+  protected async load(signal: AbortSignal) {
+    const reply = await this.at.api.call('GET /v1/admin/elicitations', { query: this.asked(), signal });
+    return { rows: reply.elicitations, nextCursor: reply.nextCursor };
+  }
+
+  protected filters() {
+    const { words } = this.at;
+    return {
+      shown: [
+        ...stateFilters(this.at),
+        { name: 'userId', label: words.person },
+        { name: 'agent', label: words.agent },
+      ],
+      more: [
+        statusFilter(words.outcome, words.any, words.questionStates),
+        {
+          name: 'trigger',
+          label: words.trigger,
+          choices: [['', words.any], ...Object.entries(words.triggers)] as const,
+        },
+        { name: 'tool', label: words.tool },
+        { name: 'surface', label: words.surface },
+        { name: 'conversationId', label: words.conversation },
+        ageFilter(this.at),
+      ],
+    };
+  }
+
+  protected columns(): TableColumn<AdminElicitation>[] {
+    const { words } = this.at;
+    const isEnded = this.place.query.get('state') === 'ended';
+    return [
+      { title: words.state, cell: ({ status }) => badge(status, words.questionStates) },
+      {
+        title: words.question,
+        cell: ({ elicitationId, trigger, toolName, toolId }) =>
+          html`<a href=${hrefOf('elicitation', { id: elicitationId })}>${wordOf(words.triggers, trigger)}</a>
+            ${toolName === undefined && toolId === undefined ? '' : html`<span class="quiet">${outside(toolName ?? toolId ?? '')}</span>`}
+            <span class="id">${idText(elicitationId)}</span>`,
+      },
+      ...commonColumns(this.at, isEnded).map(({ title, cell }) => ({
+        title,
+        cell: (row: AdminElicitation) => cell({ ...row, id: row.elicitationId }),
+      })),
+    ];
+  }
+
+  protected keyOf({ elicitationId }: AdminElicitation): string {
+    return elicitationId;
+  }
+}
+
+export class ApprovalList extends ConsoleList<AdminApproval> {
+  protected readonly path = '/v1/admin/approvals';
+  protected readonly kind = 'approval';
+
+  protected async load(signal: AbortSignal) {
+    const reply = await this.at.api.call('GET /v1/admin/approvals', { query: this.asked(), signal });
+    return { rows: reply.approvals, nextCursor: reply.nextCursor };
+  }
+
+  protected filters() {
+    const { words } = this.at;
+    return {
+      shown: [
+        ...stateFilters(this.at),
+        { name: 'userId', label: words.person },
+        { name: 'agent', label: words.agent },
+      ],
+      more: [
+        statusFilter(words.outcome, words.any, words.approvalStates),
+        { name: 'tool', label: words.tool },
+        { name: 'surface', label: words.surface },
+        { name: 'conversationId', label: words.conversation },
+        ageFilter(this.at),
+      ],
+    };
+  }
+
+  protected columns(): TableColumn<AdminApproval>[] {
+    const { words } = this.at;
+    const isEnded = this.place.query.get('state') === 'ended';
+    return [
+      { title: words.state, cell: ({ status }) => badge(status, words.approvalStates) },
+      {
+        title: words.tool,
+        cell: ({ approvalId, toolName, toolId }) =>
+          html`<a href=${hrefOf('approval', { id: approvalId })}>${outside(toolName)}</a>
+            <span class="quiet">${outside(toolId)}</span>
+            <span class="id">${idText(approvalId)}</span>`,
+      },
+      ...commonColumns(this.at, isEnded).map(({ title, cell }) => ({
+        title,
+        cell: (row: AdminApproval) => cell({ ...row, id: row.approvalId }),
+      })),
+    ];
+  }
+
+  protected keyOf({ approvalId }: AdminApproval): string {
+    return approvalId;
+  }
+}

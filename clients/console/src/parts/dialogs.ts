@@ -1,0 +1,74 @@
+import { html, nothing, render, type TemplateResult } from 'lit';
+import type { ConsoleStrings } from '../strings/en.ts';
+import { sentenceOf } from './notes.ts';
+import { outside } from './texts.ts';
+
+interface DialogProps {
+  readonly words: ConsoleStrings;
+  readonly title: string;
+  /** What will happen, and the fields that it needs. */
+  readonly body: TemplateResult;
+  /** The word on the button that does it. */
+  readonly act: string;
+  readonly isDangerous?: boolean;
+  /** Does it, with the fields; the dialog stays open and says why where it fails. What it returns is shown in its place. */
+  readonly onAct: (fields: Readonly<Record<string, string>>) => Promise<TemplateResult | undefined>;
+}
+
+/** Asks before something is done. The browser keeps the focus in it, Escape ends it, and the focus returns to where it was. */
+export function openDialog(props: DialogProps): void {
+  const dialog = document.createElement('dialog');
+  document.body.append(dialog);
+  let isActing = false;
+  let error: unknown;
+  let done: TemplateResult | undefined;
+  const close = () => dialog.close();
+  const act = async (event: SubmitEvent) => {
+    event.preventDefault();
+    if (isActing) return;
+    const entries = [...new FormData(event.currentTarget as HTMLFormElement)];
+    const fields = Object.fromEntries(entries.map(([name, value]) => [name, String(value).trim()]));
+    isActing = true;
+    error = undefined;
+    draw();
+    try {
+      done = await props.onAct(fields);
+      if (done === undefined) return close();
+    } catch (thrown) {
+      error = thrown;
+    }
+    isActing = false;
+    draw();
+  };
+  const draw = () => render(dialogView(props, { isActing, error, done, act, close }), dialog);
+  dialog.setAttribute('aria-labelledby', 'dialog-title');
+  dialog.addEventListener('close', () => dialog.remove());
+  draw();
+  dialog.showModal();
+}
+
+interface DialogState {
+  readonly isActing: boolean;
+  readonly error: unknown;
+  readonly done: TemplateResult | undefined;
+  readonly act: (event: SubmitEvent) => void;
+  readonly close: () => void;
+}
+
+function dialogView(
+  { words, title, body, act: word, isDangerous }: DialogProps,
+  { isActing, error, done, act, close }: DialogState,
+): TemplateResult {
+  const heading = html`<h2 id="dialog-title">${outside(title)}</h2>`;
+  if (done !== undefined)
+    return html`${heading}<div role="status">${done}</div>
+      <div class="actions"><button type="button" class="button" autofocus @click=${close}>${words.close}</button></div>`;
+  return html`${heading}<form @submit=${act}>
+    ${body}
+    ${error === undefined ? nothing : html`<p class="note danger" role="alert">${sentenceOf(error, words)}</p>`}
+    <div class="actions">
+      <button class="button ${isDangerous ? 'danger' : 'primary'}" aria-disabled=${isActing}>${word}</button>
+      <button type="button" class="button" @click=${close}>${words.cancel}</button>
+    </div>
+  </form>`;
+}

@@ -1,0 +1,35 @@
+import { readableLine } from '@parley/core/domain/readable';
+import { html, type TemplateResult } from 'lit';
+import { hrefOf } from '../shell/place.ts';
+import type { ConsoleStrings } from '../strings/en.ts';
+
+const IDS = /\b((?:el|ap|sr)_[A-Za-z0-9_-]{8,})/g;
+
+/** Why something waits, in the server's sentences, which are English. `userId`: whose turns the sentences name. */
+export function reasonsView(
+  reasons: readonly string[],
+  { words, userId }: { readonly words: ConsoleStrings; readonly userId: string | undefined },
+): TemplateResult {
+  return html`<section class="panel" aria-labelledby="why">
+    <h2 id="why">${words.why}</h2>
+    <ul class="reasons" lang="en">${reasons.map((reason) => html`<li>${linked(reason, userId)}</li>`)}</ul>
+  </section>`;
+}
+
+/** A sentence whose ids lead to their pages. */
+function linked(sentence: string, userId: string | undefined): unknown[] {
+  // A split by one group has the matches at the odd places.
+  return readableLine(sentence)
+    .split(IDS)
+    .map((part, at) => {
+      const href = at % 2 === 1 ? hrefOfId(part, userId) : undefined;
+      return href === undefined ? part : html`<a href=${href}>${part}</a>`;
+    });
+}
+
+/** The page of an id, by its prefix. */
+export function hrefOfId(id: string, userId: string | undefined): string | undefined {
+  if (id.startsWith('el_')) return hrefOf('elicitation', { id });
+  if (id.startsWith('ap_')) return hrefOf('approval', { id });
+  return userId === undefined ? undefined : hrefOf('turn', { id, query: { userId } });
+}

@@ -1,0 +1,53 @@
+import { readableLine } from '@parley/core/domain/readable';
+import { html, nothing, type TemplateResult } from 'lit';
+
+/** A text that people, models or servers wrote, on one line; its direction stays its own. */
+export function outside(text: string): TemplateResult {
+  return html`<bdi>${readableLine(text)}</bdi>`;
+}
+
+/** The same where there may be none. */
+export function outsideOr(text: string | undefined): TemplateResult {
+  return text === undefined ? html`<span class="quiet">–</span>` : outside(text);
+}
+
+/** An id, whose letters are told apart. */
+export function idText(id: string): TemplateResult {
+  return html`<code><bdi>${readableLine(id)}</bdi></code>`;
+}
+
+/** The word for a state; the state itself where a newer server has one that this page does not know. */
+export function wordOf(words: Readonly<Record<string, string>>, state: string): string {
+  return (Object.hasOwn(words, state) ? words[state] : undefined) ?? readableLine(state);
+}
+
+/** How a state looks. */
+const TONES: Readonly<Record<string, string>> = {
+  pending: 'wait',
+  opened: 'wait',
+  queued: 'wait',
+  detached: 'wait',
+  running: 'busy',
+  accepted: 'good',
+  approved: 'good',
+  edited: 'good',
+  finished: 'good',
+  returned: 'good',
+  expired: 'warn',
+  orphaned: 'bad',
+  failed: 'bad',
+  dead: 'bad',
+};
+
+/** A state as a word with a mark. */
+export function badge(state: string, words: Readonly<Record<string, string>>): TemplateResult {
+  const tone = Object.hasOwn(TONES, state) ? TONES[state] : 'idle';
+  return html`<span class="badge ${tone}">${wordOf(words, state)}</span>`;
+}
+
+/** Terms and what they mean, without those that have none. */
+export function factList(facts: readonly (readonly [string, unknown])[]): TemplateResult {
+  return html`<dl class="facts">${facts.map(([term, value]) =>
+    value === undefined || value === nothing ? nothing : html`<div><dt>${term}</dt><dd>${value}</dd></div>`,
+  )}</dl>`;
+}

@@ -1,0 +1,56 @@
+import { ageIn, durationIn, numberIn } from '@parley/widget/src/strings/time';
+import { html, type TemplateResult } from 'lit';
+
+interface Clock {
+  readonly now: number;
+  /** BCP 47. */
+  readonly lang: string;
+}
+
+/** A moment, with the date and the seconds. */
+export function moment(iso: string, { lang }: Pick<Clock, 'lang'>): TemplateResult {
+  return html`<time datetime=${iso}>${momentText(iso, lang)}</time>`;
+}
+
+export function momentText(iso: string, lang: string): string {
+  const at = new Date(iso);
+  if (Number.isNaN(at.getTime())) return '';
+  return new Intl.DateTimeFormat(lang, { dateStyle: 'medium', timeStyle: 'medium' }).format(at);
+}
+
+/** How long ago a moment was; the moment itself as its title. */
+export function ago(iso: string, { now, lang }: Clock): TemplateResult {
+  return html`<time datetime=${iso} title=${momentText(iso, lang)}>${ageIn(lang, Math.max(0, now - Date.parse(iso)))}</time>`;
+}
+
+/** How long it is until a moment; how long ago it was. */
+export function until(iso: string, { now, lang }: Clock): TemplateResult {
+  const ms = Date.parse(iso) - now;
+  if (!(ms > 0)) return ago(iso, { now, lang });
+  const format = new Intl.RelativeTimeFormat(lang, { numeric: 'always' });
+  const [amount, unit] = amountOf(ms);
+  return html`<time datetime=${iso} title=${momentText(iso, lang)}>${format.format(amount, unit)}</time>`;
+}
+
+function amountOf(ms: number): [number, 'second' | 'minute' | 'hour' | 'day'] {
+  if (ms >= 172_800_000) return [Math.floor(ms / 86_400_000), 'day'];
+  if (ms >= 7_200_000) return [Math.floor(ms / 3_600_000), 'hour'];
+  return ms >= 60_000 ? [Math.floor(ms / 60_000), 'minute'] : [Math.max(1, Math.floor(ms / 1_000)), 'second'];
+}
+
+/** A duration, short: `340 ms`, `2.4 s`, `3 min 12 s`, `4 h 5 min`, `2 d 3 h`. */
+export function shortDuration(ms: number, lang: string): string {
+  if (ms < 1_000) return `${numberIn(lang, Math.round(ms))} ms`;
+  if (ms < 60_000) return `${numberIn(lang, Math.round(ms / 100) / 10)} s`;
+  const [large, small, from, to] =
+    ms < 3_600_000
+      ? ([60_000, 1_000, 'min', 's'] as const)
+      : ms < 86_400_000
+        ? ([3_600_000, 60_000, 'h', 'min'] as const)
+        : ([86_400_000, 3_600_000, 'd', 'h'] as const);
+  const whole = Math.floor(ms / large);
+  const rest = Math.floor((ms % large) / small);
+  return rest === 0 ? `${whole} ${from}` : `${whole} ${from} ${rest} ${to}`;
+}
+
+export { durationIn, numberIn };

@@ -1,0 +1,28 @@
+import type { AdminApi } from '../api/client.ts';
+import type { LiveChanges } from '../api/live.ts';
+import type { ConsoleSession, OperatorRole } from '../api/session.ts';
+import type { ConsoleStrings } from '../strings/en.ts';
+
+/** What every page has. */
+export interface PageContext {
+  readonly api: AdminApi;
+  readonly live: LiveChanges;
+  readonly session: ConsoleSession;
+  readonly tenant: string;
+  readonly roles: readonly OperatorRole[];
+  readonly words: ConsoleStrings;
+  /** Shows another place; `replace`: instead of this one in the history of the browser. */
+  go(href: string, how?: { readonly replace?: boolean }): void;
+  /** Says what was done, also to screen readers. */
+  say(sentence: string): void;
+}
+
+/** Whether the operator may change things in this tenant. */
+export function mayAct({ roles }: Pick<PageContext, 'roles'>): boolean {
+  return roles.includes('operator');
+}
+
+/** Whether the operator may see what people and models wrote. */
+export function mayRead({ roles }: Pick<PageContext, 'roles'>): boolean {
+  return roles.includes('reader');
+}

@@ -1,0 +1,98 @@
+import { html, LitElement, type PropertyValues, type TemplateResult } from 'lit';
+import { codeOf } from '../api/client.ts';
+import type { LiveChange } from '../api/live.ts';
+import { errorNote } from '../parts/notes.ts';
+import type { PageContext } from './at.ts';
+import type { ConsolePlace } from './place.ts';
+
+/** Ages on a page are drawn anew so often, in ms. */
+const AGES_MS = 10_000;
+/** A page that could not be read is read again after this time, in ms. */
+const AGAIN_MS = 5_000;
+
+/**
+ * A page of the console: what it reads, and how that is shown. It reads again what has changed, and keeps what it shows while it
+ * does, or when it cannot. It is drawn into the document itself: one style sheet, one order of focus, one page to print.
+ */
+export abstract class ConsolePage<Content> extends LitElement {
+  static override properties = { at: { attribute: false }, place: { attribute: false } };
+
+  declare at: PageContext;
+  declare place: ConsolePlace;
+
+  #content: Content | undefined;
+  #error: unknown;
+  #shown = '';
+  #reading: AbortController | undefined;
+  #unsubscribe: (() => void) | undefined;
+  #ages: ReturnType<typeof setInterval> | undefined;
+  #again: ReturnType<typeof setTimeout> | undefined;
+
+  /** Reads what the page shows. */
+  protected abstract load(signal: AbortSignal): Promise<Content>;
+  protected abstract view(content: Content): TemplateResult;
+  /** Whether a change can be one of what the page shows. */
+  protected abstract isAbout(change: LiveChange): boolean;
+  /** What stands above the content, from the start. */
+  protected abstract heading(): TemplateResult;
+
+  protected override createRenderRoot(): HTMLElement {
+    return this;
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.#unsubscribe = this.at.live.subscribe((changes) => {
+      if (changes === undefined || changes.some((change) => this.isAbout(change))) void this.reload();
+    });
+    this.#ages = setInterval(() => this.requestUpdate(), AGES_MS);
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.#unsubscribe?.();
+    this.#reading?.abort();
+    clearInterval(this.#ages);
+    clearTimeout(this.#again);
+  }
+
+  /** Reads the page again, and shows what has changed. */
+  async reload(): Promise<void> {
+    clearTimeout(this.#again);
+    this.#reading?.abort();
+    const reading = new AbortController();
+    this.#reading = reading;
+    try {
+      const content = await this.load(reading.signal);
+      if (reading.signal.aborted) return;
+      this.#content = content;
+      this.#error = undefined;
+    } catch (error) {
+      if (reading.signal.aborted) return;
+      this.#error = error;
+      if (['unavailable', 'rate_limited', 'internal'].includes(codeOf(error)) && this.isConnected)
+        this.#again = setTimeout(() => void this.reload(), AGAIN_MS);
+    }
+    this.requestUpdate();
+  }
+
+  protected override willUpdate(changed: PropertyValues<this>): void {
+    if (!changed.has('place')) return;
+    // Another subject is not shown with the content of the one before.
+    const subject = `${this.place.page} ${this.place.id}`;
+    if (subject !== this.#shown) this.#content = undefined;
+    this.#shown = subject;
+    this.#error = undefined;
+    void this.reload();
+  }
+
+  protected override render(): TemplateResult {
+    const { words } = this.at;
+    const [content, error] = [this.#content, this.#error];
+    return html`
+      <header class="head">${this.heading()}</header>
+      ${error === undefined ? '' : errorNote(error, { words, again: () => void this.reload(), isKept: content !== undefined })}
+      ${content === undefined ? (error === undefined ? html`<p class="quiet" role="status">${words.loading}</p>` : '') : this.view(content)}
+    `;
+  }
+}

@@ -1,0 +1,45 @@
+import { html, type TemplateResult } from 'lit';
+import { OverviewPage } from '../pages/overview.ts';
+import { PeoplePage } from '../pages/people.ts';
+import { ApprovalPage, ElicitationPage } from '../pages/record.ts';
+import { ApprovalList, ElicitationList } from '../pages/records.ts';
+import { TurnPage } from '../pages/turn.ts';
+import { TurnList } from '../pages/turns.ts';
+import type { PageContext } from './at.ts';
+import type { ConsolePlace } from './place.ts';
+
+for (const [name, element] of [
+  ['console-overview', OverviewPage],
+  ['console-elicitations', ElicitationList],
+  ['console-elicitation', ElicitationPage],
+  ['console-approvals', ApprovalList],
+  ['console-approval', ApprovalPage],
+  ['console-turns', TurnList],
+  ['console-turn', TurnPage],
+  ['console-people', PeoplePage],
+] as const)
+  customElements.define(name, element);
+
+/** The element that shows a place. */
+export function pageView(place: ConsolePlace, at: PageContext): TemplateResult {
+  switch (place.page) {
+    case 'overview':
+      return html`<console-overview .at=${at} .place=${place}></console-overview>`;
+    case 'elicitations':
+      return html`<console-elicitations .at=${at} .place=${place}></console-elicitations>`;
+    case 'elicitation':
+      return html`<console-elicitation .at=${at} .place=${place}></console-elicitation>`;
+    case 'approvals':
+      return html`<console-approvals .at=${at} .place=${place}></console-approvals>`;
+    case 'approval':
+      return html`<console-approval .at=${at} .place=${place}></console-approval>`;
+    case 'turns':
+      return html`<console-turns .at=${at} .place=${place}></console-turns>`;
+    case 'turn':
+      return html`<console-turn .at=${at} .place=${place}></console-turn>`;
+    case 'people':
+      return html`<console-people .at=${at} .place=${place}></console-people>`;
+    default:
+      return html``;
+  }
+}

@@ -1,0 +1,102 @@
+import type { AdminReplies } from '../api/replies.ts';
+
+export type TurnTimeline = AdminReplies['GET /v1/admin/turns/:streamRequestId/timeline'];
+export type TimelineRun = TurnTimeline['runs'][number];
+
+/** What a bar of the picture stands for. */
+export type SpanKind = 'run' | 'owned' | 'queued' | 'detached' | 'step' | 'call' | 'failed' | 'wait';
+
+/** One bar: from when to when in ms since 1970, and what it says. */
+export interface TimelineSpan {
+  readonly kind: SpanKind;
+  readonly start: number;
+  readonly end: number;
+  /** It has not ended. */
+  readonly lasts: boolean;
+  /** Plain text of the server. */
+  readonly label: string;
+  /** Another pod took the run over at its start. */
+  readonly isTakeOver?: boolean;
+}
+
+/** A line of the picture, with bars that do not overlap. */
+export interface TimelineRow {
+  readonly type: 'run' | 'pods' | 'steps' | 'calls' | 'waits';
+  /** The stream request of its run. */
+  readonly run: string;
+  readonly depth: number;
+  readonly agent: string;
+  readonly spans: readonly TimelineSpan[];
+}
+
+interface Lasting {
+  readonly startedAt: string;
+  readonly endedAt?: string;
+}
+
+/** The rows of a turn: its own run with its pods, steps, calls and waits, and those of its delegates beneath. */
+export function rowsOf({ runs }: TurnTimeline, now: number): TimelineRow[] {
+  return ordered(runs).flatMap(({ run, depth }) => rowsOfRun(run, depth, now));
+}
+
+/** Each run after the one that it works for, with its depth. */
+export function ordered(
+  runs: readonly TimelineRun[],
+): { readonly run: TimelineRun; readonly depth: number }[] {
+  const known = new Set(runs.map(({ streamRequestId }) => streamRequestId));
+  const found: { readonly run: TimelineRun; readonly depth: number }[] = [];
+  const visit = (run: TimelineRun, depth: number) => {
+    if (found.some((one) => one.run === run)) return;
+    found.push({ run, depth });
+    for (const child of runs)
+      if (child.parent?.streamRequestId === run.streamRequestId) visit(child, depth + 1);
+  };
+  for (const run of runs) if (!known.has(run.parent?.streamRequestId ?? '')) visit(run, 0);
+  // Parents that lead in a circle would be left out.
+  for (const run of runs) visit(run, 0);
+  return found;
+}
+
+function rowsOfRun(run: TimelineRun, depth: number, now: number): TimelineRow[] {
+  const of = { run: run.streamRequestId, depth, agent: run.agent };
+  const span = (kind: SpanKind, label: string, of: Lasting): TimelineSpan => ({
+    kind,
+    label,
+    start: Date.parse(of.startedAt),
+    end: of.endedAt === undefined ? Math.max(now, Date.parse(of.startedAt)) : Date.parse(of.endedAt),
+    lasts: of.endedAt === undefined,
+  });
+  const pods = run.owners.map((owner, at) => ({
+    ...span(owner.state, owner.pod ?? '', owner),
+    isTakeOver: isTakeOver(run.owners, at),
+  }));
+  const steps = run.steps.map((step) => span('step', `${step.index + 1}`, step));
+  const calls = run.calls.map((call) =>
+    span(call.state === 'failed' ? 'failed' : 'call', call.toolName, call),
+  );
+  const waits = run.waits.map((wait) => span('wait', wait.trigger, wait));
+  return [
+    { ...of, type: 'run', spans: [span('run', run.agent, run)] },
+    { ...of, type: 'pods', spans: pods },
+    ...lanes(steps).map((spans) => ({ ...of, type: 'steps' as const, spans })),
+    ...lanes(calls).map((spans) => ({ ...of, type: 'calls' as const, spans })),
+    ...lanes(waits).map((spans) => ({ ...of, type: 'waits' as const, spans })),
+  ];
+}
+
+/** A pod held the run right before another pod had it: by a death, for a drain gives the run back and it is queued. */
+export function isTakeOver(owners: TimelineRun['owners'], at: number): boolean {
+  const [before, owner] = [owners[at - 1], owners[at]];
+  return before?.state === 'owned' && owner?.state === 'owned' && before.term !== owner.term;
+}
+
+/** Spreads bars over as few lines as hold them without overlaps, in the order of their starts. */
+export function lanes(spans: readonly TimelineSpan[]): TimelineSpan[][] {
+  const found: TimelineSpan[][] = [];
+  for (const span of spans.toSorted((a, b) => a.start - b.start)) {
+    const free = found.find((lane) => (lane.at(-1)?.end ?? 0) <= span.start);
+    if (free === undefined) found.push([span]);
+    else free.push(span);
+  }
+  return found;
+}
