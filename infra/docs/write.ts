@@ -7,6 +7,7 @@ import { ACP } from './acp-held.ts';
 import { agentsPage } from './agents-page.ts';
 import { architecturePage } from './architecture-page.ts';
 import { configurationPage } from './configuration-page.ts';
+import { consoleTypes } from './console-types.ts';
 import { MCP } from './mcp-held.ts';
 import { findHoldingTests, normativePage, readRows } from './normative.ts';
 import { plantedDefectsPage, testingPage } from './testing-page.ts';
@@ -24,6 +25,8 @@ writeFileSync(
   architecture,
   architecturePage(readFileSync(architecture, 'utf8'), readSources(fileURLToPath(root))),
 );
+
+writeFileSync(new URL('clients/console/src/api/replies.ts', root), consoleTypes());
 
 const testing = new URL('docs/testing.md', root);
 writeFileSync(testing, testingPage(readFileSync(testing, 'utf8'), readCosts()));

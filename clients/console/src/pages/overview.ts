@@ -2,9 +2,9 @@ import { html, nothing, type TemplateResult } from 'lit';
 import type { LiveChange } from '../api/live.ts';
 import type { Overview } from '../api/replies.ts';
 import { barsView } from '../charts/bars.ts';
+import { ConsolePage } from '../kit/page.ts';
 import { ago, numberIn } from '../parts/times.ts';
-import { ConsolePage } from '../shell/page.ts';
-import { hrefOf } from '../shell/place.ts';
+import { hrefOf } from '../place.ts';
 
 type KindCounts = Overview['elicitations'];
 

@@ -1,6 +1,6 @@
 import { html, type TemplateResult } from 'lit';
-import { ConsolePage } from '../shell/page.ts';
-import { hrefOf } from '../shell/place.ts';
+import { ConsolePage } from '../kit/page.ts';
+import { hrefOf } from '../place.ts';
 
 /** Finds a person by the exact id; nothing lists people. */
 export class PeoplePage extends ConsolePage<true> {

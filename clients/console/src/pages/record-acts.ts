@@ -1,8 +1,8 @@
 import { html, type TemplateResult } from 'lit';
 import type { AdminCall } from '../api/client.ts';
+import type { PageContext } from '../kit/at.ts';
 import { openDialog } from '../parts/dialogs.ts';
-import type { PageContext } from '../shell/at.ts';
-import type { ShownRecord } from './record.ts';
+import type { ShownRecord } from './shown-record.ts';
 
 type Act = 'withdraw' | 'redeliver';
 

@@ -1,9 +1,9 @@
 import { readable } from '@parley/core/domain/readable';
 import { html, nothing, type TemplateResult } from 'lit';
 import { until } from 'lit/directives/until.js';
+import { mayRead, type PageContext } from '../kit/at.ts';
 import { emptyNote } from '../parts/notes.ts';
-import { mayRead, type PageContext } from '../shell/at.ts';
-import type { ShownRecord } from './record.ts';
+import type { ShownRecord } from './shown-record.ts';
 
 /** The cards are loaded with the first one that is shown. */
 const LOADERS = {

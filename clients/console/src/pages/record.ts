@@ -2,16 +2,17 @@ import { isApprovalEnded } from '@parley/core/domain/approvals/status';
 import { isTerminal } from '@parley/core/domain/elicitations/status';
 import { html, nothing, type TemplateResult } from 'lit';
 import type { LiveChange } from '../api/live.ts';
-import type { AdminApproval, AdminElicitation, AdminReplies } from '../api/replies.ts';
+import type { AdminReplies } from '../api/replies.ts';
+import { mayAct } from '../kit/at.ts';
+import { ConsolePage } from '../kit/page.ts';
 import { reasonsView } from '../parts/reasons.ts';
 import { tableView } from '../parts/table.ts';
 import { badge, factList, idText, outside, outsideOr, wordOf } from '../parts/texts.ts';
 import { ago, moment, until } from '../parts/times.ts';
-import { mayAct } from '../shell/at.ts';
-import { ConsolePage } from '../shell/page.ts';
-import { hrefOf } from '../shell/place.ts';
+import { hrefOf } from '../place.ts';
 import { recordActions } from './record-acts.ts';
 import { cardPanel } from './record-card.ts';
+import type { ShownRecord } from './shown-record.ts';
 
 type History = AdminReplies['GET /v1/admin/elicitations/:id']['history'];
 
@@ -22,21 +23,6 @@ interface ReadRecord {
   readonly isHistoryWhole: boolean;
   readonly reasons: readonly string[];
 }
-
-/** One of either family. */
-export type ShownRecord =
-  | {
-      readonly family: 'elicitation';
-      readonly id: string;
-      readonly view: AdminElicitation;
-      readonly hasEnded: boolean;
-    }
-  | {
-      readonly family: 'approval';
-      readonly id: string;
-      readonly view: AdminApproval;
-      readonly hasEnded: boolean;
-    };
 
 abstract class RecordPage extends ConsolePage<ReadRecord> {
   protected override isAbout({ id }: LiveChange): boolean {
@@ -132,7 +118,7 @@ abstract class RecordPage extends ConsolePage<ReadRecord> {
   }
 }
 
-export class ElicitationPage extends RecordPage {
+export class OneElicitation extends RecordPage {
   protected async load(signal: AbortSignal): Promise<ReadRecord> {
     const { api } = this.at;
     const parts = { params: { id: this.place.id }, signal };
@@ -150,7 +136,7 @@ export class ElicitationPage extends RecordPage {
   }
 }
 
-export class ApprovalPage extends RecordPage {
+export class OneApproval extends RecordPage {
   protected async load(signal: AbortSignal): Promise<ReadRecord> {
     const { api } = this.at;
     const parts = { params: { id: this.place.id }, signal };

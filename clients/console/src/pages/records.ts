@@ -1,12 +1,12 @@
 import { html } from 'lit';
 import type { AdminApproval, AdminElicitation } from '../api/replies.ts';
-import type { ListFilter } from '../parts/filters.ts';
+import type { PageContext } from '../kit/at.ts';
+import { ConsoleList } from '../kit/list.ts';
+import type { ConsoleFilter } from '../parts/filters.ts';
 import type { TableColumn } from '../parts/table.ts';
 import { badge, idText, outside, outsideOr, wordOf } from '../parts/texts.ts';
 import { ago, until } from '../parts/times.ts';
-import type { PageContext } from '../shell/at.ts';
-import { hrefOf } from '../shell/place.ts';
-import { ConsoleList } from './list.ts';
+import { hrefOf } from '../place.ts';
 
 /** What the lists of both families have in common. */
 interface ListedRecord {
@@ -21,7 +21,7 @@ interface ListedRecord {
 }
 
 /** Open or ended, and the order: of every list. */
-export function stateFilters({ words }: PageContext): ListFilter[] {
+export function stateFilters({ words }: PageContext): ConsoleFilter[] {
   return [
     {
       name: 'state',
@@ -43,7 +43,7 @@ export function stateFilters({ words }: PageContext): ListFilter[] {
 }
 
 /** At least so old. */
-export function ageFilter({ words }: PageContext): ListFilter {
+export function ageFilter({ words }: PageContext): ConsoleFilter {
   return {
     name: 'olderThanSeconds',
     label: words.olderThan,
@@ -72,11 +72,11 @@ function commonColumns({ api, words }: PageContext, isEnded: boolean): TableColu
 }
 
 /** The words of a family that its filter offers. */
-function statusFilter(label: string, any: string, words: Readonly<Record<string, string>>): ListFilter {
+function statusFilter(label: string, any: string, words: Readonly<Record<string, string>>): ConsoleFilter {
   return { name: 'status', label, choices: [['', any], ...Object.entries(words)] };
 }
 
-export class ElicitationList extends ConsoleList<AdminElicitation> {
+export class ListedElicitations extends ConsoleList<AdminElicitation> {
   protected readonly path = '/v1/admin/elicitations';
   protected readonly kind = 'elicitation';
 
@@ -132,7 +132,7 @@ export class ElicitationList extends ConsoleList<AdminElicitation> {
   }
 }
 
-export class ApprovalList extends ConsoleList<AdminApproval> {
+export class ListedApprovals extends ConsoleList<AdminApproval> {
   protected readonly path = '/v1/admin/approvals';
   protected readonly kind = 'approval';
 

@@ -1,13 +1,13 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import type { LiveChange } from '../api/live.ts';
 import type { AdminTurn } from '../api/replies.ts';
+import { mayAct } from '../kit/at.ts';
+import { ConsolePage } from '../kit/page.ts';
 import { openDialog } from '../parts/dialogs.ts';
 import { reasonsView } from '../parts/reasons.ts';
 import { badge, factList, idText, outside } from '../parts/texts.ts';
 import { ago, moment } from '../parts/times.ts';
-import { mayAct } from '../shell/at.ts';
-import { ConsolePage } from '../shell/page.ts';
-import { hrefOf } from '../shell/place.ts';
+import { hrefOf } from '../place.ts';
 import type { TurnTimeline } from '../timeline/rows.ts';
 import { hrefOfTurn } from './turns.ts';
 

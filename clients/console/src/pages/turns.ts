@@ -1,11 +1,11 @@
 import { html } from 'lit';
 import type { AdminTurn } from '../api/replies.ts';
+import type { PageContext } from '../kit/at.ts';
+import { ConsoleList } from '../kit/list.ts';
 import type { TableColumn } from '../parts/table.ts';
 import { badge, idText, outside, outsideOr } from '../parts/texts.ts';
 import { ago } from '../parts/times.ts';
-import type { PageContext } from '../shell/at.ts';
-import { hrefOf } from '../shell/place.ts';
-import { ConsoleList } from './list.ts';
+import { hrefOf } from '../place.ts';
 import { ageFilter, stateFilters } from './records.ts';
 
 export class TurnList extends ConsoleList<AdminTurn> {

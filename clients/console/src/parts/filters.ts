@@ -2,7 +2,7 @@ import { html, nothing, type TemplateResult } from 'lit';
 import type { ConsoleStrings } from '../strings/en.ts';
 
 /** A filter of a list, by its name in the address. */
-export interface ListFilter {
+export interface ConsoleFilter {
   readonly name: string;
   readonly label: string;
   /** What can be chosen, as value and word; any text where it is absent. The first is what an absent filter means. */
@@ -11,9 +11,9 @@ export interface ListFilter {
 
 interface FilterProps {
   readonly words: ConsoleStrings;
-  readonly shown: readonly ListFilter[];
+  readonly shown: readonly ConsoleFilter[];
   /** Those that are folded away while none of them is set. */
-  readonly more: readonly ListFilter[];
+  readonly more: readonly ConsoleFilter[];
   readonly query: URLSearchParams;
   readonly onChange: (query: Readonly<Record<string, string>>) => void;
 }
@@ -30,7 +30,7 @@ export function filtersView({ words, shown, more, query, onChange }: FilterProps
     apply(event.currentTarget as HTMLFormElement);
   };
   const onChoice = ({ target }: Event) => apply((target as HTMLSelectElement).form);
-  const field = (filter: ListFilter) => fieldView(filter, query.get(filter.name) ?? '', onChoice);
+  const field = (filter: ConsoleFilter) => fieldView(filter, query.get(filter.name) ?? '', onChoice);
   const isMoreSet = more.some(({ name }) => query.has(name));
   return html`<form class="filters" role="search" aria-label=${words.filters} @submit=${onSubmit}>
     ${shown.map(field)}
@@ -43,7 +43,7 @@ export function filtersView({ words, shown, more, query, onChange }: FilterProps
   </form>`;
 }
 
-function fieldView({ name, label, choices }: ListFilter, value: string, onChoice: (event: Event) => void) {
+function fieldView({ name, label, choices }: ConsoleFilter, value: string, onChoice: (event: Event) => void) {
   if (choices === undefined)
     return html`<label class="field">${label}<input name=${name} .value=${value} maxlength="256" autocomplete="off" spellcheck="false" /></label>`;
   return html`<label class="field">${label}<select name=${name} @change=${onChoice}>

@@ -1,6 +1,6 @@
 import { readableLine } from '@parley/core/domain/readable';
 import { html, type TemplateResult } from 'lit';
-import { hrefOf } from '../shell/place.ts';
+import { hrefOf } from '../place.ts';
 import type { ConsoleStrings } from '../strings/en.ts';
 
 const IDS = /\b((?:el|ap|sr)_[A-Za-z0-9_-]{8,})/g;

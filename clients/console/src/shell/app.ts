@@ -2,13 +2,13 @@ import { html, LitElement, nothing, type TemplateResult } from 'lit';
 import { type AdminApi, createAdminApi } from '../api/client.ts';
 import { followChanges, type LiveChanges } from '../api/live.ts';
 import { type ConsoleSession, readSession, signOut } from '../api/session.ts';
+import type { PageContext } from '../kit/at.ts';
 import { outside } from '../parts/texts.ts';
+import { type ConsolePlace, placeAt } from '../place.ts';
 import { CONSOLE_ENGLISH, type ConsoleStrings } from '../strings/en.ts';
 import { pickLanguage, wordsOf } from '../strings/words.ts';
-import type { PageContext } from './at.ts';
 import { frameView } from './frame.ts';
 import { pageView } from './pages.ts';
-import { type ConsolePlace, placeAt } from './place.ts';
 import { signInView } from './sign-in.ts';
 
 const TENANT_KEY = 'parley-console-tenant';

@@ -1,7 +1,7 @@
 import { html, nothing, type TemplateResult } from 'lit';
+import type { PageContext } from '../kit/at.ts';
 import { outside } from '../parts/texts.ts';
-import type { PageContext } from './at.ts';
-import { type ConsolePlace, hrefOf, type PageName, sectionOf } from './place.ts';
+import { type ConsolePlace, hrefOf, type PageName, sectionOf } from '../place.ts';
 
 const SECTIONS = [
   'overview',

@@ -1,19 +1,19 @@
 import { html, type TemplateResult } from 'lit';
+import type { PageContext } from '../kit/at.ts';
 import { OverviewPage } from '../pages/overview.ts';
 import { PeoplePage } from '../pages/people.ts';
-import { ApprovalPage, ElicitationPage } from '../pages/record.ts';
-import { ApprovalList, ElicitationList } from '../pages/records.ts';
+import { OneApproval, OneElicitation } from '../pages/record.ts';
+import { ListedApprovals, ListedElicitations } from '../pages/records.ts';
 import { TurnPage } from '../pages/turn.ts';
 import { TurnList } from '../pages/turns.ts';
-import type { PageContext } from './at.ts';
-import type { ConsolePlace } from './place.ts';
+import type { ConsolePlace } from '../place.ts';
 
 for (const [name, element] of [
   ['console-overview', OverviewPage],
-  ['console-elicitations', ElicitationList],
-  ['console-elicitation', ElicitationPage],
-  ['console-approvals', ApprovalList],
-  ['console-approval', ApprovalPage],
+  ['console-elicitations', ListedElicitations],
+  ['console-elicitation', OneElicitation],
+  ['console-approvals', ListedApprovals],
+  ['console-approval', OneApproval],
   ['console-turns', TurnList],
   ['console-turn', TurnPage],
   ['console-people', PeoplePage],

@@ -3,7 +3,7 @@ import { hrefOfId } from '../parts/reasons.ts';
 import { tableView } from '../parts/table.ts';
 import { outside, outsideOr, wordOf } from '../parts/texts.ts';
 import { moment, shortDuration } from '../parts/times.ts';
-import { hrefOf } from '../shell/place.ts';
+import { hrefOf } from '../place.ts';
 import type { ConsoleStrings } from '../strings/en.ts';
 import { pictureView } from './picture.ts';
 import { isTakeOver, ordered, rowsOf, type TimelineRun, type TurnTimeline } from './rows.ts';

@@ -36,9 +36,21 @@ export function pictureView({ rows, scale, width, words }: PictureProps): Templa
         <rect width="6" height="6" class="hatch-ground"></rect><rect width="2" height="6" class="hatch"></rect>
       </pattern>
     </defs>
-    ${scale.ticks.map(({ ms, at }, index) => tickView(layout, { at, index, height, ms: ms - (scale.ticks[0]?.ms ?? ms) }))}
+    ${spaced(scale.ticks, layout.room).map(({ ms, at }, index) => tickView(layout, { at, index, height, ms: ms - (scale.ticks[0]?.ms ?? ms) }))}
     ${rows.map((row, index) => rowView(layout, row, { top: tops[index] ?? 0, isFirst: isFirstOfType(rows, index) }))}
   </svg>`;
+}
+
+/** Ticks whose names do not touch each other. */
+export function spaced(ticks: TimeScale['ticks'], room: number): TimeScale['ticks'] {
+  let last = Number.NEGATIVE_INFINITY;
+  return ticks.filter(({ at }, index) => {
+    // The first name stands beside its line, the others around theirs, and the last ones before theirs.
+    const gap = (index === 1 ? 48 : 68) / room;
+    if (at - last < gap) return false;
+    last = at;
+    return true;
+  });
 }
 
 interface PictureLayout {

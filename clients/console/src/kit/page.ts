@@ -2,8 +2,8 @@ import { html, LitElement, type PropertyValues, type TemplateResult } from 'lit'
 import { codeOf } from '../api/client.ts';
 import type { LiveChange } from '../api/live.ts';
 import { errorNote } from '../parts/notes.ts';
+import type { ConsolePlace } from '../place.ts';
 import type { PageContext } from './at.ts';
-import type { ConsolePlace } from './place.ts';
 
 /** Ages on a page are drawn anew so often, in ms. */
 const AGES_MS = 10_000;
@@ -62,6 +62,7 @@ export abstract class ConsolePage<Content> extends LitElement {
     this.#reading?.abort();
     const reading = new AbortController();
     this.#reading = reading;
+    this.ariaBusy = 'true';
     try {
       const content = await this.load(reading.signal);
       if (reading.signal.aborted) return;
@@ -74,6 +75,8 @@ export abstract class ConsolePage<Content> extends LitElement {
         this.#again = setTimeout(() => void this.reload(), AGAIN_MS);
     }
     this.requestUpdate();
+    await this.updateComplete;
+    if (this.#reading === reading) this.ariaBusy = null;
   }
 
   protected override willUpdate(changed: PropertyValues<this>): void {

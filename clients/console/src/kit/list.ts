@@ -1,11 +1,11 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import type { LiveChange } from '../api/live.ts';
-import { filtersView, type ListFilter } from '../parts/filters.ts';
+import { type ConsoleFilter, filtersView } from '../parts/filters.ts';
 import { emptyNote, sentenceOf } from '../parts/notes.ts';
 import { saveFile } from '../parts/save-file.ts';
 import { type TableColumn, tableView } from '../parts/table.ts';
-import { ConsolePage } from '../shell/page.ts';
-import { hrefOf } from '../shell/place.ts';
+import { hrefOf } from '../place.ts';
+import { ConsolePage } from './page.ts';
 
 /** A page of a list, as the console shows it. */
 export interface ListedPage<Row> {
@@ -19,8 +19,8 @@ export abstract class ConsoleList<Row> extends ConsolePage<ListedPage<Row>> {
   protected abstract readonly path: string;
   protected abstract readonly kind: LiveChange['kind'] | undefined;
   protected abstract filters(): {
-    readonly shown: readonly ListFilter[];
-    readonly more: readonly ListFilter[];
+    readonly shown: readonly ConsoleFilter[];
+    readonly more: readonly ConsoleFilter[];
   };
   protected abstract columns(): readonly TableColumn<Row>[];
   protected abstract keyOf(row: Row): string;

@@ -1,0 +1,16 @@
+import type { AdminApproval, AdminElicitation } from '../api/replies.ts';
+
+/** One of either family. */
+export type ShownRecord =
+  | {
+      readonly family: 'elicitation';
+      readonly id: string;
+      readonly view: AdminElicitation;
+      readonly hasEnded: boolean;
+    }
+  | {
+      readonly family: 'approval';
+      readonly id: string;
+      readonly view: AdminApproval;
+      readonly hasEnded: boolean;
+    };

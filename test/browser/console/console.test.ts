@@ -1,0 +1,114 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { launchChromium } from '../../../demo/chromium.ts';
+import { type ConsoleSite, openConsoleSite } from '../../harness/console/site.ts';
+import { describeInChromium } from '../../harness/in-chromium.ts';
+import { looksSound } from '../../harness/widget/site-look.ts';
+import { ALL_ROLES, askAsService, goTo, HOSTILE, openConsole, talkOf } from './setup.ts';
+
+await describeInChromium('the console', (chromium) => {
+  let site: ConsoleSite;
+  let browser: Browser;
+  let url = '';
+  beforeAll(async () => {
+    [site, browser] = await Promise.all([openConsoleSite(), launchChromium(chromium)]);
+    url = await site.front(ALL_ROLES);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await site?.stop();
+  });
+  const open = async (path?: string, at = url) => {
+    const page = await openConsole(browser, at, path);
+    onTestFinished(() => page.context().close());
+    return page;
+  };
+
+  describe('every page', () => {
+    it('is sound in every size and colour, and shows texts of others as text', async () => {
+      const asked = await talkOf(site, { text: `ask ${HOSTILE}`, chatId: 'hostile' });
+      const hostile = await askAsService(site);
+      const held = await talkOf(site, { text: `book ${HOSTILE}`, chatId: 'held', agent: 'desk' });
+      const led = await talkOf(site, { text: 'lead', chatId: 'led', agent: 'lead' });
+      const page = await open();
+      for (const [path, heading] of [
+        ['/console', 'Overview'],
+        ['/console/elicitations', 'Questions'],
+        [`/console/elicitations/${asked.id}`, 'Question'],
+        [`/console/elicitations/${hostile}`, 'Question'],
+        ['/console/approvals?state=open', 'Approvals'],
+        [`/console/approvals/${held.id}`, 'Approval'],
+        ['/console/turns', 'Turns'],
+        [`/console/turns/${led.turn}?userId=${led.userId}`, 'Turn'],
+        ['/console/people', 'People'],
+        ['/console/elicitations/el_0_none', 'Question'],
+        ['/console/nothing', 'Page not found'],
+      ] as const) {
+        await goTo(page, path, heading);
+        await looksSound(page);
+      }
+      await goTo(page, `/console/elicitations/${asked.id}`, 'Question');
+      await page.locator('elicitation-card').getByText('<img src=x').waitFor();
+      expect(await page.evaluate(() => 'hacked' in window)).toBe(false);
+      expect(page.faults).toEqual([]);
+    });
+  });
+
+  it('is walked by keyboard alone: to a question, and back by the history', async () => {
+    const { id, userId } = await talkOf(site, { text: 'ask', chatId: 'keys' });
+    const page = await open();
+    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+    const focused = () => page.evaluate(() => document.activeElement?.textContent?.trim() ?? '');
+    await page.keyboard.press('Tab');
+    expect(await focused()).toBe('Skip to the content');
+    await page.keyboard.press('Enter');
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe('content');
+
+    await page.getByRole('link', { name: 'Questions' }).first().press('Enter');
+    await expect.poll(focused).toBe('Questions');
+    await page.getByLabel('Person').pressSequentially(userId);
+    await page.keyboard.press('Enter');
+    await expect.poll(() => page.url()).toContain(`userId=${userId}`);
+    const question = page.getByRole('link', { name: 'The agent asked' });
+    await expect.poll(() => question.count()).toBe(1);
+    await question.press('Enter');
+    await expect.poll(focused).toBe(`Question ${id}`);
+    await page.goBack();
+    await expect.poll(() => page.url()).toContain(`userId=${userId}`);
+    expect(await page.getByLabel('Person').inputValue()).toBe(userId);
+  });
+
+  it('withdraws a question after it has asked back, and says so', async () => {
+    const { id } = await talkOf(site, { text: 'ask', chatId: 'withdrawn' });
+    const page = await open(`/console/elicitations/${id}`);
+    const withdraw = page.getByRole('button', { name: 'Withdraw' });
+    await withdraw.press('Enter');
+    const dialog = page.getByRole('dialog', { name: 'Withdraw it?' });
+    await looksSound(page);
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    expect(await withdraw.evaluate((button) => button === document.activeElement)).toBe(true);
+
+    await withdraw.press('Enter');
+    await dialog.getByLabel('Reason').fill('asked_twice');
+    await dialog.getByRole('button', { name: 'Withdraw' }).press('Enter');
+    await page.getByText('It is withdrawn.').waitFor();
+    await page.getByText('asked_twice').first().waitFor();
+    expect(await withdraw.count()).toBe(0);
+  });
+
+  it.each([
+    ['a viewer', ['viewer'], { acts: false, content: false }],
+    ['an operator', ['viewer', 'operator'], { acts: true, content: false }],
+    ['a reader', ['viewer', 'reader'], { acts: false, content: true }],
+  ] as const)('%s sees what the role allows', async (_, roles, { acts, content }) => {
+    const { id, turn, userId } = await talkOf(site, { text: 'ask', chatId: `roles-${roles.join('-')}` });
+    const page = await open('/console', await site.front(roles));
+    await goTo(page, `/console/elicitations/${id}`, 'Question');
+    expect((await page.getByRole('button', { name: 'Withdraw' }).count()) > 0).toBe(acts);
+    expect((await page.locator('elicitation-card').count()) > 0).toBe(content);
+    expect((await page.getByText('Your roles do not show').count()) > 0).toBe(!content);
+    await goTo(page, `/console/turns/${turn}?userId=${userId}`, 'Turn');
+    expect((await page.getByRole('button', { name: 'Stop' }).count()) > 0).toBe(acts);
+  });
+});
