@@ -10,8 +10,6 @@ const PATHS = {
   conversation: '/console/conversations/:id',
   people: '/console/people',
   person: '/console/people/:id',
-  deliveries: '/console/deliveries',
-  insights: '/console/insights',
 } as const;
 
 export type PageName = keyof typeof PATHS;

@@ -37,7 +37,7 @@ describe('places of the console', () => {
     ['elicitation', 'elicitations'],
     ['conversation', 'turns'],
     ['person', 'people'],
-    ['insights', 'insights'],
+    ['turns', 'turns'],
   ] as [PageName, PageName][])('%s belongs to %s', (page, section) => {
     expect(sectionOf(page)).toBe(section);
   });

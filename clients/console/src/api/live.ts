@@ -1,10 +1,12 @@
-import { followEvents } from '@parley/core';
+import { followEvents, sleep } from '@parley/core';
 import type { AdminApi } from './client.ts';
 
 /** What has changed in the tenant: ids and words, never content. */
 export interface LiveChange {
   readonly kind: 'elicitation' | 'approval' | 'turn';
   readonly id: string;
+  /** Absent for the turn of a service key. */
+  readonly userId?: string;
 }
 
 /** Called with what has changed since the last call; with nothing when anything may have. */
@@ -24,26 +26,29 @@ export interface LiveChanges {
 export const EVERY_MS = 500;
 /** So many changes at once count as "anything". */
 const CHANGES_MAX = 200;
+/** A stream that was refused is asked for again after this time, in ms. */
+const AGAIN_MS = 5_000;
 const PATH = '/v1/admin/events';
 
-interface LiveOptions {
-  readonly onState: (state: LiveState) => void;
-  readonly onRefused: (error: unknown) => void;
-}
-
-/** Follows what changes, over as many connections as it takes: after each break, anything may have changed. */
-export function followChanges({ transport }: Pick<AdminApi, 'transport'>, options: LiveOptions): LiveChanges {
+/**
+ * Follows what changes, over as many connections as it takes. While there is none, the page reads everything again now and then: a pod
+ * of an earlier build has no such stream, and one that dies must not leave a page as it was.
+ */
+export function followChanges(
+  { transport }: Pick<AdminApi, 'transport'>,
+  onState: (state: LiveState) => void,
+): LiveChanges {
   const subscribers = new Set<OnChanges>();
   const ending = new AbortController();
+  const { signal } = ending;
   let state: LiveState = 'connecting';
   let pending: LiveChange[] | undefined = [];
   let timer: ReturnType<typeof setTimeout> | undefined;
-  let wasBroken = false;
 
   function setState(next: LiveState): void {
-    if (next === state) return;
+    if (next === state || signal.aborted) return;
     state = next;
-    options.onState(next);
+    onState(next);
   }
 
   function flush(): void {
@@ -54,40 +59,39 @@ export function followChanges({ transport }: Pick<AdminApi, 'transport'>, option
   }
 
   function note(change: LiveChange | undefined): void {
+    if (signal.aborted) return;
     if (change === undefined || (pending?.length ?? 0) >= CHANGES_MAX) pending = undefined;
     else pending?.push(change);
     timer ??= setTimeout(flush, EVERY_MS);
   }
 
-  function noteLife(): void {
-    setState('live');
-    if (wasBroken) note(undefined);
-    wasBroken = false;
+  function noteBreak(): void {
+    setState('offline');
+    note(undefined);
   }
 
   async function follow(): Promise<void> {
+    const resetsBackoff = () => {
+      setState('live');
+      return true;
+    };
     const events = followEvents(
       transport,
       { path: PATH },
-      {
-        signal: ending.signal,
-        resetsBackoff() {
-          noteLife();
-          return true;
-        },
-        onDisconnect() {
-          wasBroken = true;
-          setState('offline');
-        },
-      },
+      { signal, resetsBackoff, onDisconnect: noteBreak },
     );
+    // The first event of each connection is `reload`.
     for await (const { event, data } of events) note(event === 'reload' ? undefined : changeOf(data));
   }
 
-  follow().catch((error: unknown) => {
-    setState('offline');
-    options.onRefused(error);
-  });
+  async function keepFollowing(): Promise<void> {
+    while (!signal.aborted) {
+      await follow().catch(noteBreak);
+      await sleep(AGAIN_MS, signal).catch(() => undefined);
+    }
+  }
+
+  void keepFollowing();
   return {
     get state() {
       return state;
@@ -107,9 +111,11 @@ export function followChanges({ transport }: Pick<AdminApi, 'transport'>, option
 /** The change that an event tells of; nothing where it tells of something else, so that everything is read again. */
 export function changeOf(data: string): LiveChange | undefined {
   try {
-    const { kind, id } = JSON.parse(data) as Partial<LiveChange>;
+    const { kind, id, userId } = JSON.parse(data) as Partial<LiveChange>;
     const isKnown = kind === 'elicitation' || kind === 'approval' || kind === 'turn';
-    return isKnown && typeof id === 'string' ? { kind, id } : undefined;
+    return isKnown && typeof id === 'string'
+      ? { kind, id, ...(typeof userId === 'string' && { userId }) }
+      : undefined;
   } catch {
     return undefined;
   }

@@ -109,22 +109,7 @@ export class ListedElicitations extends ConsoleList<AdminElicitation> {
   }
 
   protected columns(): TableColumn<AdminElicitation>[] {
-    const { words } = this.at;
-    const isEnded = this.place.query.get('state') === 'ended';
-    return [
-      { title: words.state, cell: ({ status }) => badge(status, words.questionStates) },
-      {
-        title: words.question,
-        cell: ({ elicitationId, trigger, toolName, toolId }) =>
-          html`<a href=${hrefOf('elicitation', { id: elicitationId })}>${wordOf(words.triggers, trigger)}</a>
-            ${toolName === undefined && toolId === undefined ? '' : html`<span class="quiet">${outside(toolName ?? toolId ?? '')}</span>`}
-            <span class="id">${idText(elicitationId)}</span>`,
-      },
-      ...commonColumns(this.at, isEnded).map(({ title, cell }) => ({
-        title,
-        cell: (row: AdminElicitation) => cell({ ...row, id: row.elicitationId }),
-      })),
-    ];
+    return elicitationColumns(this.at, this.place.query.get('state') === 'ended');
   }
 
   protected keyOf({ elicitationId }: AdminElicitation): string {
@@ -160,25 +145,48 @@ export class ListedApprovals extends ConsoleList<AdminApproval> {
   }
 
   protected columns(): TableColumn<AdminApproval>[] {
-    const { words } = this.at;
-    const isEnded = this.place.query.get('state') === 'ended';
-    return [
-      { title: words.state, cell: ({ status }) => badge(status, words.approvalStates) },
-      {
-        title: words.tool,
-        cell: ({ approvalId, toolName, toolId }) =>
-          html`<a href=${hrefOf('approval', { id: approvalId })}>${outside(toolName)}</a>
-            <span class="quiet">${outside(toolId)}</span>
-            <span class="id">${idText(approvalId)}</span>`,
-      },
-      ...commonColumns(this.at, isEnded).map(({ title, cell }) => ({
-        title,
-        cell: (row: AdminApproval) => cell({ ...row, id: row.approvalId }),
-      })),
-    ];
+    return approvalColumns(this.at, this.place.query.get('state') === 'ended');
   }
 
   protected keyOf({ approvalId }: AdminApproval): string {
     return approvalId;
   }
+}
+
+/** The columns of questions, in the list and on the page of a person. */
+export function elicitationColumns(at: PageContext, isEnded: boolean): TableColumn<AdminElicitation>[] {
+  const { words } = at;
+  return [
+    { title: words.state, cell: ({ status }) => badge(status, words.questionStates) },
+    {
+      title: words.question,
+      cell: ({ elicitationId, trigger, toolName, toolId }) =>
+        html`<a href=${hrefOf('elicitation', { id: elicitationId })}>${wordOf(words.triggers, trigger)}</a>
+          ${toolName === undefined && toolId === undefined ? '' : html`<span class="quiet">${outside(toolName ?? toolId ?? '')}</span>`}
+          <span class="id">${idText(elicitationId)}</span>`,
+    },
+    ...commonColumns(at, isEnded).map(({ title, cell }) => ({
+      title,
+      cell: (row: AdminElicitation) => cell({ ...row, id: row.elicitationId }),
+    })),
+  ];
+}
+
+/** The columns of approvals, in the list and on the page of a person. */
+export function approvalColumns(at: PageContext, isEnded: boolean): TableColumn<AdminApproval>[] {
+  const { words } = at;
+  return [
+    { title: words.state, cell: ({ status }) => badge(status, words.approvalStates) },
+    {
+      title: words.tool,
+      cell: ({ approvalId, toolName, toolId }) =>
+        html`<a href=${hrefOf('approval', { id: approvalId })}>${outside(toolName)}</a>
+          <span class="quiet">${outside(toolId)}</span>
+          <span class="id">${idText(approvalId)}</span>`,
+    },
+    ...commonColumns(at, isEnded).map(({ title, cell }) => ({
+      title,
+      cell: (row: AdminApproval) => cell({ ...row, id: row.approvalId }),
+    })),
+  ];
 }

@@ -73,10 +73,7 @@ export class ConsoleApp extends LitElement {
     this.#context = undefined;
     if (session === undefined || found === undefined) return;
     const api = this.#createApi(session, tenant);
-    this.#live = followChanges(api, {
-      onState: () => this.requestUpdate(),
-      onRefused: () => this.requestUpdate(),
-    });
+    this.#live = followChanges(api, () => this.requestUpdate());
     this.#context = {
       api,
       live: this.#live,

@@ -9,8 +9,6 @@ const SECTIONS = [
   'approvals',
   'turns',
   'people',
-  'deliveries',
-  'insights',
 ] as const satisfies readonly PageName[];
 
 interface FrameProps {

@@ -1,7 +1,9 @@
 import { html, type TemplateResult } from 'lit';
 import type { PageContext } from '../kit/at.ts';
+import { ConversationPage } from '../pages/conversation.ts';
 import { OverviewPage } from '../pages/overview.ts';
 import { PeoplePage } from '../pages/people.ts';
+import { PersonPage } from '../pages/person.ts';
 import { OneApproval, OneElicitation } from '../pages/record.ts';
 import { ListedApprovals, ListedElicitations } from '../pages/records.ts';
 import { TurnPage } from '../pages/turn.ts';
@@ -16,7 +18,9 @@ for (const [name, element] of [
   ['console-approval', OneApproval],
   ['console-turns', TurnList],
   ['console-turn', TurnPage],
+  ['console-conversation', ConversationPage],
   ['console-people', PeoplePage],
+  ['console-person', PersonPage],
 ] as const)
   customElements.define(name, element);
 
@@ -37,9 +41,11 @@ export function pageView(place: ConsolePlace, at: PageContext): TemplateResult {
       return html`<console-turns .at=${at} .place=${place}></console-turns>`;
     case 'turn':
       return html`<console-turn .at=${at} .place=${place}></console-turn>`;
+    case 'conversation':
+      return html`<console-conversation .at=${at} .place=${place}></console-conversation>`;
+    case 'person':
+      return html`<console-person .at=${at} .place=${place}></console-person>`;
     case 'people':
       return html`<console-people .at=${at} .place=${place}></console-people>`;
-    default:
-      return html``;
   }
 }

@@ -29,8 +29,6 @@ export const CONSOLE_GERMAN: ConsoleStrings = {
     conversation: 'Gespräch',
     people: 'Personen',
     person: 'Person',
-    deliveries: 'Zustellungen',
-    insights: 'Auswertung',
   },
   roles: { viewer: 'sehen', operator: 'eingreifen', reader: 'Inhalte lesen' },
   live: { connecting: 'Verbindet …', live: 'Live', offline: 'Nicht live; verbindet erneut' },
@@ -187,6 +185,9 @@ export const CONSOLE_GERMAN: ConsoleStrings = {
   userId: 'Benutzerkennung',
   show: 'Anzeigen',
   exactId: 'Die genaue Kennung, wie Ihr Anmeldedienst sie angibt. Hier werden keine Personen aufgelistet.',
+  showAll: 'Alle anzeigen',
+  showEnded: 'Beendete anzeigen',
+  latestTurns: 'Das Gespräch hat mehr Läufe, als hier stehen; diese endeten zuletzt.',
 
   openNow: 'offen',
   nothingIsOpen: 'Nichts ist offen.',

@@ -29,8 +29,6 @@ export const CONSOLE_ENGLISH = {
     conversation: 'Conversation',
     people: 'People',
     person: 'Person',
-    deliveries: 'Deliveries',
-    insights: 'Insights',
   },
   roles: { viewer: 'viewer', operator: 'operator', reader: 'reader' },
   live: { connecting: 'Connecting …', live: 'Live', offline: 'Not live; connecting again' },
@@ -182,6 +180,9 @@ export const CONSOLE_ENGLISH = {
   userId: 'User id',
   show: 'Show',
   exactId: 'The exact id, as your sign-in provider gives it. Nothing here lists people.',
+  showAll: 'Show all',
+  showEnded: 'Show what has ended',
+  latestTurns: 'The conversation has more turns than are shown; these ended last.',
 
   // The overview
   openNow: 'open',
