@@ -27,8 +27,6 @@ export interface AdminApi {
   now(): number;
   /** Makes a call. One that only reads is tried again while the server is unavailable. Rejects with ParleyClientError. */
   call<Call extends AdminCall>(call: Call, parts?: CallParts): Promise<AdminReplies[Call]>;
-  /** Reads a list as a file. */
-  download(path: string, query: Readonly<Record<string, string | undefined>>): Promise<Blob>;
 }
 
 interface AdminApiOptions {
@@ -66,10 +64,6 @@ export function createAdminApi({ session, tenant, onSignedOut }: AdminApiOptions
       const request = { method, path, query, signal, ...(body !== undefined && { body }) };
       const reply = method === 'GET' ? transport.request(request) : transport.attempt(request, ATTEMPT_MS);
       return (await reply) as AdminReplies[typeof call];
-    },
-    async download(path, query) {
-      const response = await transport.open({ method: 'GET', path, query }, new AbortController().signal);
-      return response.blob();
     },
   };
 }

@@ -1,8 +1,7 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import type { LiveChange } from '../api/live.ts';
 import { type ConsoleFilter, filtersView } from '../parts/filters.ts';
-import { emptyNote, sentenceOf } from '../parts/notes.ts';
-import { saveFile } from '../parts/save-file.ts';
+import { emptyNote } from '../parts/notes.ts';
 import { type TableColumn, tableView } from '../parts/table.ts';
 import { hrefOf } from '../place.ts';
 import { ConsolePage } from './page.ts';
@@ -15,8 +14,6 @@ export interface ListedPage<Row> {
 
 /** A live list of a tenant. Its filters and its place stand in the address, so that it can be kept and sent. */
 export abstract class ConsoleList<Row> extends ConsolePage<ListedPage<Row>> {
-  /** The path of the list in the API. */
-  protected abstract readonly path: string;
   protected abstract readonly kind: LiveChange['kind'] | undefined;
   protected abstract filters(): {
     readonly shown: readonly ConsoleFilter[];
@@ -24,8 +21,6 @@ export abstract class ConsoleList<Row> extends ConsolePage<ListedPage<Row>> {
   };
   protected abstract columns(): readonly TableColumn<Row>[];
   protected abstract keyOf(row: Row): string;
-  /** Whether the list can be had as a file. */
-  protected readonly isExported: boolean = true;
 
   /** The filters that are set and that the list knows, for a call. */
   protected asked(): Readonly<Record<string, string | undefined>> {
@@ -42,15 +37,7 @@ export abstract class ConsoleList<Row> extends ConsolePage<ListedPage<Row>> {
 
   protected override heading(): TemplateResult {
     const { words } = this.at;
-    return html`<h1 tabindex="-1">${words.pages[this.place.page]}</h1>
-      ${
-        this.isExported
-          ? html`<div class="actions">
-              <button type="button" class="button small" @click=${() => void this.#export('csv')}>${words.exportCsv}</button>
-              <button type="button" class="button small" @click=${() => void this.#export('jsonl')}>${words.exportJson}</button>
-            </div>`
-          : nothing
-      }`;
+    return html`<h1 tabindex="-1">${words.pages[this.place.page]}</h1>`;
   }
 
   protected override view({ rows, nextCursor }: ListedPage<Row>): TemplateResult {
@@ -79,15 +66,5 @@ export abstract class ConsoleList<Row> extends ConsolePage<ListedPage<Row>> {
         ${nextCursor === undefined ? nothing : html`<a class="button" href=${hrefOf(page, { query: { ...first, cursor: nextCursor } })}>${words.nextPage}</a>`}
       </nav>
     `;
-  }
-
-  async #export(format: 'csv' | 'jsonl'): Promise<void> {
-    const { api, say, words } = this.at;
-    const { cursor: _, ...query } = this.asked();
-    try {
-      saveFile(await api.download(this.path, { ...query, format }), `${this.place.page}.${format}`);
-    } catch (error) {
-      say(sentenceOf(error, words));
-    }
   }
 }

@@ -52,8 +52,6 @@ export const CONSOLE_GERMAN: ConsoleStrings = {
   nextPage: 'Nächste Seite',
   nothingFound: 'Nichts passt.',
   nothingOnThisPage: 'Auf dieser Seite passt nichts. Auf der nächsten folgt mehr.',
-  exportCsv: 'Als CSV sichern',
-  exportJson: 'Als JSON Lines sichern',
   any: 'Alle',
   state: 'Zustand',
   order: 'Reihenfolge',

@@ -53,8 +53,6 @@ export const CONSOLE_ENGLISH = {
   nextPage: 'Next page',
   nothingFound: 'Nothing matches.',
   nothingOnThisPage: 'Nothing on this page matches. More follows on the next one.',
-  exportCsv: 'Export CSV',
-  exportJson: 'Export JSON Lines',
   any: 'Any',
   state: 'State',
   order: 'Order',
