@@ -58,7 +58,7 @@ export const ACCOUNTS: readonly Mutant[] = [
   {
     defect: 'A callback that names another issuer has its code sent to the token endpoint.',
     file: `${CONNECT}/connectors/oauth2-finish.ts`,
-    find: "if (named && (always || searchParams.has('iss')) && issuer !== keep.issuer)",
+    find: "if (named && (always || searchParams.has('iss')) && issuer !== callbackState.issuer)",
     replace: 'if (named && !always)',
     killedBy: 'test/integration/connectors/oauth2-attacks.test.ts',
     test: 'of which a parameter was changed',
