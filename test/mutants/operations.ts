@@ -70,12 +70,12 @@ export const OPERATIONS: readonly Mutant[] = [
     test: 'a name moves to a new master',
   },
   {
-    defect: 'Schedules that Redis lost come back only after a while.',
-    file: 'shared/src/redis/jobs/schedules.ts',
-    find: "connection.on('ready', () => nudge());",
-    replace: '',
-    killedBy: 'test/integration/worker/schedules.test.ts',
-    test: 'connected again',
+    defect: 'Each of several workers does every round of the maintenance.',
+    file: 'shared/src/records/in-turn.ts',
+    find: 'return turn === holder ? round() : undefined;',
+    replace: 'return turn === "" ? undefined : round();',
+    killedBy: 'test/integration/worker/maintenance.test.ts',
+    test: 'one worker at a time',
   },
   {
     defect: 'A process closes Redis before what uses it.',

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -21,23 +22,23 @@ import type { RedisLocation } from '@parley/shared/ports/redis-location';
 import { createRedisAudit } from '@parley/shared/redis/audit/audit';
 import { createExclusive } from '@parley/shared/redis/audit/exclusive';
 import { createRedisBackend } from '@parley/shared/redis/backend';
-import { connectCommands } from '@parley/shared/redis/client/connect';
+import { type Commands, connectCommands } from '@parley/shared/redis/client/connect';
 import { diagnose } from '@parley/shared/redis/diagnosis/diagnose';
 import { createCanary } from '@parley/shared/redis/jobs/canary';
-import { schedule } from '@parley/shared/redis/jobs/schedules';
 import { startWorkers } from '@parley/shared/redis/jobs/workers';
 import { offerOrphans } from '@parley/shared/runs/offer-orphans';
 import { createProcessDispatch } from '@parley/shared/runtime/dispatch';
 import { createReleasers, type Releasers } from '@parley/shared/runtime/lifecycle';
 import { checkRedis, watchRedis } from '@parley/shared/runtime/watch-redis';
 import { createFaultLog } from './faults.ts';
-import { createJobs, type JobsDeps } from './jobs.ts';
+import { createJobs } from './jobs.ts';
+import { type MaintenanceDeps, startMaintenance } from './maintenance.ts';
 import { createOps } from './ops.ts';
 
 interface WorkerPod {
   readonly log: Log;
   readonly ops: RequestListener;
-  /** Resolves when jobs are processed and the schedules exist. Waits for Redis without a limit; rejects when it is too old. */
+  /** Resolves when jobs are processed. Waits for Redis without a limit; rejects when it is too old. */
   readonly ready: () => Promise<void>;
   /** Finishes running jobs, within half of the shutdown time, and releases all resources. */
   readonly release: () => Promise<void>;
@@ -45,8 +46,6 @@ interface WorkerPod {
 
 // A job expires what is overdue in one bucket. No bucket waits for another one.
 const JOBS_AT_A_TIME = 2 * BUCKET_COUNT;
-// A worker that stops during a cleanup, which may take hours, leaves it to the next round.
-const CLEANUP_TRIES_MS = 300_000;
 
 /** Builds a worker from its environment and connects at once. */
 export function wireWorker(env: Env, location: RedisLocation, telemetry: Telemetry): WorkerPod {
@@ -106,32 +105,20 @@ interface WorkerParts {
   readonly releasers: Releasers;
 }
 
-/** Starts the processing of jobs and the schedules. Resolves when both run. */
+/** Starts the processing of jobs, deliveries and maintenance. Resolves when jobs are taken. */
 async function takeJobs(parts: WorkerParts): Promise<void> {
   const { env, location, engine, backend, onError, metrics, releasers } = parts;
   const onCommandError = () => metrics.redisCommandErrors.add(1);
   const redis = connectCommands(location);
   redis.on('error', () => undefined);
   releasers.add(() => redis.disconnect());
-  const audit = createRedisAudit({
-    redis,
-    retentionMs: backendSettings(env).retentionMs,
-    onError: onCommandError,
-  });
+  const canary = createCanary(redis, onCommandError);
   const workers = startWorkers({
     location,
     timerQueues: env.PARLEY_TIMER_QUEUES,
     concurrency: JOBS_AT_A_TIME,
     onError,
-    processors: createJobs({
-      engine,
-      audit,
-      exclusively: createExclusive(redis, { onError: onCommandError }),
-      cleanupEveryMs: env.PARLEY_CLEANUP_MS,
-      offerOrphans: (input) => offerOrphans(backend, input),
-      beat: createCanary(redis, onCommandError),
-      ...reportTo({ ...parts, audit }),
-    }),
+    processors: createJobs({ engine, beat: canary.beat }),
   });
   const dispatching = startDispatching({
     outbox: backend.outbox,
@@ -145,29 +132,44 @@ async function takeJobs(parts: WorkerParts): Promise<void> {
   });
   releasers.add(dispatching.stop);
   releasers.add(() => workers.close(env.PARLEY_DRAIN_MS / 2));
-  const schedules = schedule({
-    location,
-    onError,
+  releasers.add(maintain(parts, redis, canary.send));
+  await workers.ready();
+}
+
+/** Starts what is done periodically; returns what ends it. */
+function maintain(parts: WorkerParts, redis: Commands, sendCanary: () => Promise<void>): () => Promise<void> {
+  const { env, engine, backend, onError, metrics } = parts;
+  const onCommandError = () => metrics.redisCommandErrors.add(1);
+  const { retentionMs } = backendSettings(env);
+  const audit = createRedisAudit({ redis, retentionMs, onError: onCommandError });
+  return startMaintenance({
+    holder: `${env.PARLEY_POD}/${randomUUID()}`,
     everyMs: {
       sweep: env.PARLEY_SWEEP_MS,
       'take-over': env.PARLEY_TAKE_OVER_MS,
       'index-check': env.PARLEY_INDEX_CHECK_MS,
-      cleanup: Math.min(env.PARLEY_CLEANUP_MS, CLEANUP_TRIES_MS),
+      cleanup: env.PARLEY_CLEANUP_MS,
       canary: env.PARLEY_CANARY_MS,
     },
+    engine,
+    claims: backend.claims,
+    audit,
+    exclusively: createExclusive(redis, { onError: onCommandError }),
+    offerOrphans: (input) => offerOrphans(backend, input),
+    sendCanary,
+    ...reportTo({ ...parts, audit }),
+    onError,
   });
-  releasers.add(() => schedules.close());
-  await Promise.all([workers.ready(), schedules.ready()]);
 }
 
-type JobReports = Pick<JobsDeps, 'onIndexReport' | 'onCleanupReport'>;
+type MaintenanceReports = Pick<MaintenanceDeps, 'onIndexReport' | 'onCleanupReport'>;
 
 interface ReportDeps extends Pick<WorkerParts, 'log' | 'metrics' | 'backend' | 'dispatch'> {
   readonly audit: Pick<Audit, 'pending'>;
 }
 
 /** Exports the results of the audits as metrics and log lines. */
-function reportTo({ log, metrics, backend, dispatch, audit }: ReportDeps): JobReports {
+function reportTo({ log, metrics, backend, dispatch, audit }: ReportDeps): MaintenanceReports {
   // Before the first check of this worker, its age is that of the worker.
   let checkedAt = performance.now();
   let counting: Promise<PendingReport> | undefined;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isParleyError } from '@parley/core/domain/errors';
-import { BUCKET_COUNT, bucketOf } from '@parley/core/domain/ids';
+import { bucketOf } from '@parley/core/domain/ids';
 import type {
   CommitNotes,
   CommittedApproval,
@@ -116,13 +116,25 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
     return done;
   }
 
+  /** All buckets with tasks, from a random one on, as far as they can be found out; and why others cannot. */
+  async function findOccupied(): Promise<{ readonly buckets: number[]; readonly faults: unknown[] }> {
+    const parts = await Promise.allSettled(outbox.occupied(names));
+    const found = parts.flatMap((part) => (part.status === 'fulfilled' ? part.value : []));
+    const first = Math.floor(Math.random() * found.length);
+    const faults = parts.flatMap((part): unknown[] => (part.status === 'rejected' ? [part.reason] : []));
+    return { buckets: [...found.slice(first), ...found.slice(0, first)], faults };
+  }
+
   return {
     kinds: names,
-    async round(signal, buckets = bucketsFrom(Math.floor(Math.random() * BUCKET_COUNT))) {
+    async round(signal, chosen) {
       const endsAt = performance.now() + ROUND_MS;
+      const found = chosen === undefined ? await findOccupied() : undefined;
+      const buckets = found?.buckets ?? chosen ?? [];
+      const faults = [...(found?.faults ?? [])];
       let last = await pass(buckets, signal);
       let { started } = last;
-      const faults = [...last.faults];
+      faults.push(...last.faults);
       while (last.more.length > 0 && signal?.aborted !== true && performance.now() < endsAt) {
         await sleep(PAUSE_MS);
         const { full } = last;
@@ -182,10 +194,6 @@ function collectNotes(
     if (kind.keepEndedMs !== undefined) keepEndedMs = Math.max(keepEndedMs ?? 0, kind.keepEndedMs);
   }
   return { tasks, ...(keepEndedMs !== undefined && { keepEndedMs }) };
-}
-
-function bucketsFrom(first: number): number[] {
-  return Array.from({ length: BUCKET_COUNT }, (_, index) => (first + index) % BUCKET_COUNT);
 }
 
 /** Handles a task, and again at once what was noted during that, where its kind is immediate. It keeps its place for that. */

@@ -13,6 +13,7 @@ import type { ExpireResult } from '../records/expire.ts';
 import { expireAny, expireTogether } from '../records/expire-any.ts';
 import { type ExpireDueInput, expireDue } from '../records/expire-due.ts';
 import { approvalDeps, elicitationDeps } from '../records/family-deps.ts';
+import type { Turn } from '../records/in-turn.ts';
 import { createKnownRows } from '../records/known-rows.ts';
 import { createExpiringNote, createLeaveToAskers } from '../records/leave-to-askers.ts';
 import { readRecord } from '../records/read.ts';
@@ -30,7 +31,7 @@ import { type InboxInput, watchInbox } from './inbox.ts';
 import { newestEvents, replayItems } from './joined-feed.ts';
 import { createNotices } from './notices.ts';
 import { replay } from './replay.ts';
-import { type SweepTurn, sweep, sweepInTurn } from './sweep.ts';
+import { sweep, sweepInTurn } from './sweep.ts';
 import { type WatchInput, watch, watchLive } from './watch.ts';
 
 export type Engine = ReturnType<typeof createEngine>;
@@ -107,7 +108,7 @@ export function createEngine(deps: EngineDeps) {
     /** When channels notify people of what they have not seen. */
     notices: createNotices(deps.ownerRecords.seen),
     sweep: (signal?: AbortSignal) => sweep(allDeps, signal),
-    sweepInTurn(turn: SweepTurn, signal?: AbortSignal) {
+    sweepInTurn(turn: Turn, signal?: AbortSignal) {
       rows.purge();
       return sweepInTurn(allDeps, turn, signal);
     },

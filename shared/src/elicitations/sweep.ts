@@ -1,5 +1,5 @@
-import { isParleyError } from '@parley/core/domain/errors';
 import { type ExpireDueDeps, expireDue, type OverdueCounts } from '../records/expire-due.ts';
+import { inTurn, type Turn } from '../records/in-turn.ts';
 
 // All buckets at the same time and few ids of each, so that a sweep after an outage does not block requests.
 const BATCH = 8;
@@ -25,28 +25,14 @@ export async function sweep(deps: ExpireDueDeps, signal?: AbortSignal): Promise<
   return count;
 }
 
-export interface SweepTurn {
-  /** Name of this process; unique. */
-  readonly holder: string;
-  /** How often each process sweeps, in ms. */
-  readonly everyMs: number;
-}
-
 /**
- * Sweeps unless another process has begun to since the last round, so that a hundred pods do not read the same indexes.
- * A process that dies in its turn is replaced in the next round. Undefined when it was not this process's turn. Throws as
+ * Sweeps unless another process has begun to since the last round. Undefined when it was not this process's turn. Throws as
  * `sweep` does.
  */
-export async function sweepInTurn(
+export function sweepInTurn(
   deps: ExpireDueDeps,
-  { holder, everyMs }: SweepTurn,
+  turn: Turn,
   signal?: AbortSignal,
 ): Promise<SweepResult | undefined> {
-  const name = { family: 'sweep', tenant: '', name: 'deadlines' } as const;
-  const turn = await deps.claims.claim(name, holder, Math.ceil(0.75 * everyMs)).catch((error: unknown) => {
-    // On a Cluster the server of the claim may be unavailable; those with other deadlines are swept all the same.
-    if (isParleyError(error, 'unavailable')) return holder;
-    throw error;
-  });
-  return turn === holder ? sweep(deps, signal) : undefined;
+  return inTurn(deps.claims, 'deadlines', turn, () => sweep(deps, signal));
 }

@@ -1,15 +1,11 @@
 import { BUCKET_COUNT } from '@parley/core/domain/ids';
 import { z } from 'zod';
 
-/** The jobs that run periodically, each round on one free worker. */
-export const MAINTENANCE_JOBS = ['sweep', 'take-over', 'index-check', 'cleanup', 'canary'] as const;
-export type MaintenanceJob = (typeof MAINTENANCE_JOBS)[number];
-
 /**
  * Every kind of job. `expire-due` expires what is overdue in a bucket; one is waiting for each bucket's armed deadline.
- * Older builds add an `expire` job for each elicitation, with its id.
+ * `canary` shows that jobs run. Older builds add an `expire` job for each elicitation, with its id.
  */
-export type JobName = 'expire-due' | 'expire' | MaintenanceJob;
+export type JobName = 'expire-due' | 'expire' | 'canary';
 
 /** What an `expire-due` job is added with: its armed deadline, and the elicitation that had it. */
 export const DueJobData = z.object({
@@ -25,7 +21,7 @@ export interface JobCall {
   readonly id: string;
   /** What the job was added with. A job may come from another build, so its processor checks it. */
   readonly data: unknown;
-  /** Aborted when the worker stops. Long work then ends early, and the next round continues it. */
+  /** Aborted when the worker stops. Long work then ends early, and another worker continues it. */
   readonly signal: AbortSignal;
 }
 

@@ -28,7 +28,7 @@ const LOOK_MS = 3;
 const QUIET_LOOKS = 2;
 // A job whose worker has lost its connection stays in the list until another worker finds it.
 const LOOKS_MAX = 200;
-const JOB_LISTS = ['expiry', 'maintenance', 'runs'].map((queue) => `parley:{timers-0}:${queue}:active`);
+const JOB_LISTS = ['expiry', 'runs'].map((queue) => `parley:{timers-0}:${queue}:active`);
 
 /**
  * Moves the clock in the file that FAKETIME_TIMESTAMP_FILE names. A leap that is longer than a lease or a time limit ends

@@ -7,14 +7,12 @@ import type { Backend } from '@parley/shared/ports/backend';
 import type { Audit } from '@parley/shared/ports/elicitations/audit';
 import type { RedisLocation } from '@parley/shared/ports/redis-location';
 import { createRedisAudit } from '@parley/shared/redis/audit/audit';
-import { createExclusive } from '@parley/shared/redis/audit/exclusive';
 import { createRedisBackend } from '@parley/shared/redis/backend';
 import { connectCommands, connectProducer } from '@parley/shared/redis/client/connect';
 import { canaryKey } from '@parley/shared/redis/client/keys';
 import { createCanary } from '@parley/shared/redis/jobs/canary';
 import { EXPIRY_QUEUE, openQueue } from '@parley/shared/redis/jobs/timers';
 import { startWorkers, type WorkersOptions } from '@parley/shared/redis/jobs/workers';
-import { offerOrphans } from '@parley/shared/runs/offer-orphans';
 import type { Queue } from 'bullmq';
 import { createJobs } from '../../../services/worker/src/jobs.ts';
 import { dispatchOn } from '../engines/engines.ts';
@@ -158,16 +156,7 @@ export async function startTestWorker(
     timerQueues: 1,
     concurrency: 10,
     onError: (error) => faults.push(error),
-    processors: createJobs({
-      engine: pod.engine,
-      audit: pod.audit,
-      exclusively: createExclusive(redis),
-      cleanupEveryMs: 100,
-      offerOrphans: (input) => offerOrphans(pod.backend, input),
-      beat: createCanary(redis),
-      onIndexReport: () => undefined,
-      onCleanupReport: () => undefined,
-    }),
+    processors: createJobs({ engine: pod.engine, beat: createCanary(redis).beat }),
     ...more,
   });
   await workers.ready();

@@ -1,8 +1,8 @@
 import type { RedisLocation } from '@parley/shared/ports/redis-location';
-import { schedule } from '@parley/shared/redis/jobs/schedules';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type ClusterTopology, startCluster } from '../../harness/redis/cluster.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
+import { maintain } from '../../harness/worker/maintain.ts';
 import {
   allExpire,
   question,
@@ -31,17 +31,8 @@ it('works on a Cluster: deadlines over several queues, and maintenance', async (
   const faults: unknown[] = [];
   const onError = (error: unknown) => faults.push(error);
   const worker = await startTestWorker(pod, location, { timerQueues: TIMER_QUEUES, onError });
-  const everyMs = {
-    sweep: 600_000,
-    outbox: 600_000,
-    'take-over': 200,
-    'index-check': 200,
-    cleanup: 200,
-    canary: 100,
-  };
-  const schedules = schedule({ location, everyMs, onError });
+  const maintenance = await maintain(pod, location, { onError });
   try {
-    await schedules.ready();
     await allExpire(
       await Promise.all(Array.from({ length: 12 }, () => question(pod, { timeoutSeconds: 1 }))),
     );
@@ -50,7 +41,7 @@ it('works on a Cluster: deadlines over several queues, and maintenance', async (
     });
     expect(faults).toEqual([]);
   } finally {
-    schedules.close();
+    await maintenance.close();
     await worker.close();
   }
 });

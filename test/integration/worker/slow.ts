@@ -42,10 +42,6 @@ async function work(): Promise<void> {
       return undefined;
     },
     expire: nothing,
-    sweep: nothing,
-    'take-over': nothing,
-    'index-check': nothing,
-    cleanup: nothing,
     canary: nothing,
   };
   await startTestWorker(pod, location, {

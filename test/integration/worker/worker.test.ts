@@ -116,16 +116,6 @@ it('keeps a job with an unknown name for a worker that knows it, and continues',
   await waitUntil(() => ran.includes('newer'), { what: 'the worker that knows it' });
 });
 
-it('drops overdue rounds of a schedule that it does not know, which would pile up', async () => {
-  const queue = await site.openQueue();
-  const older = await openWorker({ unknownRetryMs: 300 });
-  await queue.upsertJobScheduler('of-a-newer-build', { every: 500 }, { name: 'of-a-newer-build' });
-  await waitUntil(() => older.faults.length > 8, { what: 'several rounds' });
-  const counts = await queue.getJobCounts();
-  expect((counts.delayed ?? 0) + (counts.waiting ?? 0)).toBeLessThan(6);
-  expect(counts.failed).toBe(0);
-});
-
 it('gets a job that was lost again by one sweep', async () => {
   const asker = await openPod({ timers: 'queue' });
   const queue = await site.openQueue();

@@ -1,4 +1,5 @@
 import type { Owner } from '@parley/core/domain/ids';
+import { startRounds } from '@parley/shared/async/rounds';
 import { type Env, EnvError } from '@parley/shared/config/env';
 import { createCredentials } from '../accounts/credentials.ts';
 import { disconnectAll } from '../accounts/disconnect.ts';
@@ -26,7 +27,6 @@ import { isDevelopment, type VaultParts } from './credentials/vault.ts';
 import { brandOf } from './pages/brand.ts';
 import { createPageLog } from './pages/log.ts';
 import type { PodParts } from './pod-parts.ts';
-import { startSweeper } from './sweeper.ts';
 
 interface AccountParts extends PodParts {
   readonly loaded: LoadedAgentsConfig;
@@ -72,8 +72,8 @@ export function wireAccounts(parts: AccountParts): WiredAccounts | undefined {
     log.warn({ err: error }, 'an interrupted connect flow could not be ended; the next sweep retries');
   }
   const swept = { engine, vault, targets, publicUrl, elicitations, onEvent, onFault };
-  const stopSweeping = startSweeper({
-    sweep: (signal) => sweepFlows(swept, STALE_MS, undefined, signal),
+  const stopSweeping = startRounds({
+    round: (signal) => sweepFlows(swept, STALE_MS, undefined, signal),
     everyMs: SWEEP_MS,
     onError: onFault,
   });

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
+import { startRounds } from '@parley/shared/async/rounds';
 import { backendSettings, type Env, engineSettings, leaseTiming } from '@parley/shared/config/env';
 import { ownVaultLocation, redisLocation } from '@parley/shared/config/redis-env';
 import type { Dispatch } from '@parley/shared/delivery/dispatch';
@@ -44,7 +45,6 @@ import { wireAnswerPages } from './pages/answer-pages.ts';
 import type { PodParts } from './pod-parts.ts';
 import { type RedisWatches, watchEveryRedis } from './redis-watches.ts';
 import { type WiredSlack, wireSlack } from './slack.ts';
-import { startSweeper } from './sweeper.ts';
 
 export interface Pod {
   readonly app: Router;
@@ -116,8 +116,8 @@ export function wirePod(env: Env, telemetry: Telemetry): Pod {
     ...(agents !== undefined && { agents }),
     ...(slack !== undefined && { slack }),
   });
-  const stopSweeping = startSweeper({
-    sweep: (signal) => engine.sweepInTurn({ holder: owner, everyMs: env.PARLEY_SWEEP_MS }, signal),
+  const stopSweeping = startRounds({
+    round: (signal) => engine.sweepInTurn({ holder: owner, everyMs: env.PARLEY_SWEEP_MS }, signal),
     everyMs: env.PARLEY_SWEEP_MS,
     onError(error) {
       metrics.redisCommandErrors.add(1);

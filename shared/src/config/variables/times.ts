@@ -83,5 +83,5 @@ export const TIME_VARIABLES = {
     600_000,
     'How often a process looks through the outbox for tasks that nobody told it of; up to 16 times as seldom while it finds none.',
   ),
-  PARLEY_CANARY_MS: integer(5_000, 100, 600_000, 'How often the timer canary runs.'),
+  PARLEY_CANARY_MS: integer(15_000, 100, 600_000, 'How often the timer canary runs.'),
 };

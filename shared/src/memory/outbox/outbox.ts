@@ -82,6 +82,11 @@ export function createMemoryOutbox(): MemoryOutbox {
       );
       return fitting.map((one) => lend(one, leaseMs));
     },
+    occupied(kinds) {
+      const tasks = [...outstanding.values()].map(({ task }) => task);
+      const buckets = tasks.filter(({ kind }) => kinds.includes(kind)).map(({ bucket }) => bucket);
+      return [Promise.resolve([...new Set(buckets)])];
+    },
     async takeOne(task, leaseMs) {
       const found = outstanding.get(identityOf(task));
       return found !== undefined && found.dueAt <= Date.now() ? lend(found, leaseMs) : undefined;

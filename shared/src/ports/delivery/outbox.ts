@@ -61,6 +61,8 @@ export interface Outbox {
    * due first. The same tasks are not leased again for `leaseMs`.
    */
   take(bucket: number, room: OutboxRoom, leaseMs: number): Promise<readonly OutboxEntry[]>;
+  /** The buckets with tasks of these kinds, due or not, in parts that fail and hang by themselves. */
+  occupied(kinds: readonly string[]): readonly Promise<readonly number[]>[];
   /** Leases this task, if it is due and not leased. */
   takeOne(task: OutboxTask, leaseMs: number): Promise<OutboxEntry | undefined>;
   /** How a task stands, without a change to it; undefined for one that is not outstanding. */

@@ -1,6 +1,7 @@
 -- requires: client/clock
 -- Counts what the deadline indexes in KEYS (zsets) list. Returns {now, how many, the earliest deadline or ''}.
 local count, earliest = 0, nil
+if redis.call('EXISTS', unpack(KEYS)) == 0 then return { (readClock()), 0, '' } end
 for _, deadlines in ipairs(KEYS) do
   -- A key that holds no zset is no index.
   local size = redis.pcall('ZCARD', deadlines)

@@ -1,16 +1,37 @@
+import type { Queue } from 'bullmq';
+import type { JobName } from '../../ports/jobs.ts';
 import type { Commands } from '../client/connect.ts';
 import { canaryKey } from '../client/keys.ts';
 import { orUnavailable } from '../client/unavailable.ts';
+import { EXPIRY_QUEUE, openQueue } from './timers.ts';
 
 // Long, so that a dead canary shows as a growing age and not as a missing value.
 const KEPT_MS = 24 * 3_600_000;
+const CANARY_JOB = 'canary' satisfies JobName;
 
-/** The canary job, which proves that jobs run: it stores the Redis clock (ms) for `health` to read. */
-export function createCanary(redis: Commands, onError?: (error: unknown) => void): () => Promise<void> {
-  return () =>
-    orUnavailable(async () => {
-      const [seconds, microseconds] = await redis.time();
-      const now = Number(seconds) * 1_000 + Math.floor(Number(microseconds) / 1_000);
-      await redis.set(canaryKey(), now, 'PX', KEPT_MS);
-    }, onError);
+/** Proves that the jobs of deadlines run. */
+export interface Canary {
+  /** Adds a job to a queue of deadlines, unless the last one still waits there. */
+  send(): Promise<void>;
+  /** What the worker does that gets the job: it stores the Redis clock (ms) for `health` to read. */
+  beat(): Promise<void>;
+}
+
+export function createCanary(redis: Commands, onError?: (error: unknown) => void): Canary {
+  let queue: Queue | undefined;
+  return {
+    async send() {
+      // A queue made while its connection is unavailable would stay broken for good.
+      if (redis.status !== 'ready') return;
+      queue ??= openQueue(redis, EXPIRY_QUEUE, 0);
+      const job = { jobId: CANARY_JOB, attempts: 1, removeOnFail: true };
+      await queue.add(CANARY_JOB, {}, job);
+    },
+    beat: () =>
+      orUnavailable(async () => {
+        const [seconds, microseconds] = await redis.time();
+        const now = Number(seconds) * 1_000 + Math.floor(Number(microseconds) / 1_000);
+        await redis.set(canaryKey(), now, 'PX', KEPT_MS);
+      }, onError),
+  };
 }

@@ -3,13 +3,15 @@ import { BACKUP_DELAY_MS, type DeadlineJobs } from '../../ports/elicitations/dea
 import type { DueJobData, JobName } from '../../ports/jobs.ts';
 import type { Commands } from '../client/connect.ts';
 
-/** Names shared by those who schedule and those who work. */
+/** Name of the queues of deadlines. */
 export const EXPIRY_QUEUE = 'expiry';
-export const MAINTENANCE_QUEUE = 'maintenance';
 const DUE_JOB = 'expire-due' satisfies JobName;
 
 /** The greatest number of timer queues that can be configured. */
 export const TIMER_QUEUES_MAX = 64;
+
+/** How long a worker of a queue waits for a job with one command; connections take a server that is silent for 15 s for dead. */
+export const BLOCK_SECONDS = 10;
 
 /** Key prefix of the `index`-th of the timer queues; each has a hash tag of its own, as BullMQ needs on a Cluster. */
 export function timerPrefix(index: number): string {
@@ -63,10 +65,14 @@ export function createDeadlineJobs(connection: Commands, queues: number): Queued
   };
 }
 
-/** True when the `index`-th timer queue has jobs, delayed or due. */
-export async function hasTimers(redis: Commands, index: number): Promise<boolean> {
-  const root = `${timerPrefix(index)}:${EXPIRY_QUEUE}`;
-  return (await redis.exists(`${root}:delayed`, `${root}:wait`, `${root}:active`)) > 0;
+/** Those of these timer queues that have jobs, delayed or due. */
+export async function queuesWithJobs(redis: Commands, queues: readonly number[]): Promise<number[]> {
+  const keysOf = (index: number) =>
+    ['delayed', 'wait', 'active'].map((list) => `${timerPrefix(index)}:${EXPIRY_QUEUE}:${list}`);
+  // Most searches find nothing. On a Cluster each queue is asked for at its own server.
+  if (!redis.isCluster && (await redis.exists(...queues.flatMap(keysOf))) === 0) return [];
+  const counts = await Promise.all(queues.map((index) => redis.exists(...keysOf(index))));
+  return queues.filter((_, at) => (counts[at] ?? 0) > 0);
 }
 
 /** Opens a queue by name on the `index`-th timer prefix. The connection must be ready. */

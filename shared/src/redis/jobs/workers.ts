@@ -6,11 +6,11 @@ import {
   UnrecoverableError,
   Worker,
 } from 'bullmq';
-import { type Again, type JobName, MAINTENANCE_JOBS, type Processors } from '../../ports/jobs.ts';
+import type { Again, JobName, Processors } from '../../ports/jobs.ts';
 import type { RedisLocation } from '../../ports/redis-location.ts';
 import { connectWorker } from '../client/connect.ts';
 import { REDIS_MAJOR_MIN } from '../diagnosis/fault.ts';
-import { EXPIRY_QUEUE, hasTimers, MAINTENANCE_QUEUE, TIMER_QUEUES_MAX, timerPrefix } from './timers.ts';
+import { BLOCK_SECONDS, EXPIRY_QUEUE, queuesWithJobs, TIMER_QUEUES_MAX, timerPrefix } from './timers.ts';
 
 export interface WorkersOptions {
   readonly location: RedisLocation;
@@ -45,15 +45,11 @@ const STALLS_MAX = 3;
 const RETRY_MS = 500;
 const SEARCH_EVERY_MS = 30_000;
 const UNKNOWN_RETRY_MS = 30_000;
-const ROUND_RETRY_MS = 1_000;
 // Longer than an upgrade takes. What still has no worker then belongs to a job that no longer exists.
 const UNKNOWN_KEPT_MS = 7 * 24 * 3_600_000;
-// Each maintenance job has a place, so that a long audit does not delay the canary.
-const MAINTENANCE_CONCURRENCY = 2 * MAINTENANCE_JOBS.length;
-
 /**
- * Runs the jobs of all timer queues and of the maintenance queue. Jobs of one process share a connection, each queue
- * has another to block on; both wait for Redis as long as it takes. A job that comes early by the Redis clock re-arms.
+ * Runs the jobs of all timer queues. Jobs of one process share a connection, each queue has another to block on; both wait
+ * for Redis as long as it takes. A job that comes early by the Redis clock re-arms.
  */
 export function startWorkers(options: WorkersOptions): Workers {
   const { location, timerQueues, concurrency, onError } = options;
@@ -64,11 +60,12 @@ export function startWorkers(options: WorkersOptions): Workers {
   const stopping = new AbortController();
   const run = createRunner(options, stopping.signal);
 
-  function start(queue: string, index: number, jobsAtATime: number): Worker {
-    const worker = new Worker(queue, run, {
+  function start(index: number): Worker {
+    const worker = new Worker(EXPIRY_QUEUE, run, {
       connection: connection as unknown as ConnectionOptions,
       prefix: timerPrefix(index),
-      concurrency: jobsAtATime,
+      concurrency,
+      drainDelay: BLOCK_SECONDS,
       lockDuration: options.lockMs ?? LOCK_MS,
       stalledInterval: options.stalledCheckMs ?? STALLED_CHECK_MS,
       maxStalledCount: STALLS_MAX,
@@ -81,10 +78,7 @@ export function startWorkers(options: WorkersOptions): Workers {
     return worker;
   }
 
-  const workers = [
-    ...Array.from({ length: timerQueues }, (_, index) => start(EXPIRY_QUEUE, index, concurrency)),
-    start(MAINTENANCE_QUEUE, 0, MAINTENANCE_CONCURRENCY),
-  ];
+  const workers = Array.from({ length: timerQueues }, (_, index) => start(index));
   let closing: Promise<void> | undefined;
   const further = new Set(
     Array.from({ length: TIMER_QUEUES_MAX - timerQueues }, (_, at) => timerQueues + at),
@@ -92,11 +86,11 @@ export function startWorkers(options: WorkersOptions): Workers {
 
   /** Other processes may have had more queues, or have more by now. */
   async function startFurther(): Promise<void> {
-    if (connection.status !== 'ready') return;
-    for (const index of further) {
-      if (!(await hasTimers(connection, index)) || stopping.signal.aborted) continue;
+    if (connection.status !== 'ready' || further.size === 0) return;
+    for (const index of await queuesWithJobs(connection, [...further])) {
+      if (stopping.signal.aborted) return;
       // Another search may have started it during this one.
-      if (further.delete(index)) workers.push(start(EXPIRY_QUEUE, index, concurrency));
+      if (further.delete(index)) workers.push(start(index));
     }
   }
 
@@ -139,14 +133,12 @@ function createRunner(
   };
 
   /** A job of a newer or an older build waits for a worker that knows it. */
-  function whenKnown({ name, timestamp, opts, repeatJobKey }: Job): Again | undefined {
+  function whenKnown({ name, timestamp, opts }: Job): Again {
     const message = `There is no job named ${name}.`;
     const overdueMs = Date.now() - timestamp - (opts.delay ?? 0);
     if (overdueMs > UNKNOWN_KEPT_MS) throw new UnrecoverableError(message);
     onError(new Error(`${message} It is kept for a worker that knows it.`));
-    // The rounds of a schedule that no worker knows would accumulate.
-    if (repeatJobKey !== undefined && overdueMs > unknownRetryMs) return undefined;
-    return { retryInMs: repeatJobKey === undefined ? unknownRetryMs : ROUND_RETRY_MS };
+    return { retryInMs: unknownRetryMs };
   }
 }
 

@@ -2,6 +2,7 @@ import { bucketOf, formatOwnerPath } from '@parley/core/domain/ids';
 import type { Outbox, OutboxEntry, OutboxTask } from '../../ports/delivery/outbox.ts';
 import type { Commands } from '../client/connect.ts';
 import { BUCKETS, outboxChannel, outboxKey, outboxTriesKey } from '../client/keys.ts';
+import { createOccupied } from '../client/occupied.ts';
 import { loadScript } from '../client/script.ts';
 import type { Subscriber } from '../client/subscriber.ts';
 import { orUnavailable } from '../client/unavailable.ts';
@@ -20,6 +21,10 @@ export function createRedisOutbox(
   const takeOneScript = loadScript(redis, 'outbox/take-one', onError);
   const nextScript = loadScript(redis, 'outbox/next', onError);
   const putScript = loadScript(redis, 'outbox/put', onError);
+
+  const findOccupied = createOccupied(redis, onError);
+  const occupied = (kinds: readonly string[]) =>
+    findOccupied((bucket) => kinds.map((kind) => outboxKey(bucket, kind)));
 
   const keysOf = ({ bucket, kind }: OutboxTask) => [outboxKey(bucket, kind), outboxTriesKey(bucket)];
 
@@ -57,6 +62,7 @@ export function createRedisOutbox(
       }
       return entries;
     },
+    occupied,
     async takeOne(task, leaseMs) {
       const reply = (await takeOneScript(keysOf(task), [memberOf(task), leaseMs])) as unknown[] | null;
       return reply === null ? undefined : { task, lease: Number(reply[0]), attempt: Number(reply[1]) + 1 };
@@ -125,7 +131,8 @@ export function createRedisOutbox(
     },
     async lagMs(kinds) {
       const firstDue = async (key: string) => Number((await redis.zrange(key, '0', '0', 'WITHSCORES'))[1]);
-      const keys = BUCKETS.flatMap((bucket) => kinds.map((kind) => outboxKey(bucket, kind)));
+      const buckets = (await Promise.all(occupied(kinds))).flat();
+      const keys = buckets.flatMap((bucket) => kinds.map((kind) => outboxKey(bucket, kind)));
       const [[seconds], ...due] = await orUnavailable(
         () => Promise.all([redis.time(), ...keys.map(firstDue)]),
         onError,

@@ -6,7 +6,7 @@ import type { RedisLocation } from '../../ports/redis-location.ts';
 import type { RunConsumer, RunQueue } from '../../ports/runs/run-queue.ts';
 import { type Commands, connectWorker } from '../client/connect.ts';
 import { orUnavailable } from '../client/unavailable.ts';
-import { openQueue, timerPrefix } from '../jobs/timers.ts';
+import { BLOCK_SECONDS, openQueue, timerPrefix } from '../jobs/timers.ts';
 
 /** Name of the queue; it lies beside the first of the timer queues. */
 export const RUNS_QUEUE = 'runs';
@@ -62,6 +62,7 @@ export function createQueueRuns({ location, producer, onError }: QueueRunsDeps):
         connection: connection as unknown as ConnectionOptions,
         prefix: timerPrefix(QUEUE_INDEX),
         concurrency: AT_ONCE,
+        drainDelay: BLOCK_SECONDS,
         lockDuration: LOCK_MS,
         stalledInterval: STALLED_CHECK_MS,
         maxStalledCount: STALLS_MAX,

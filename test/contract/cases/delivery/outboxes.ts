@@ -63,6 +63,9 @@ export function announcingContract(contract: Contract): void {
     await announced(0, 'the task');
     expect(await second.outbox.nextInMs(bucket, kinds)).toBe(0);
     expect(await second.outbox.find(task)).toEqual({ dueInMs: 0, attempts: 0, isLeased: false });
+    const occupied = async (of: readonly string[]) => (await Promise.all(second.outbox.occupied(of))).flat();
+    expect(await occupied(kinds)).toContain(bucket);
+    expect(await occupied(['none-of-these'])).toEqual([]);
     const entry = await take();
     if (entry === undefined) throw new Error('The task was not handed out.');
     expect(await second.outbox.find(task)).toMatchObject({ attempts: 0, isLeased: true });

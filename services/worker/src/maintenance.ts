@@ -1,0 +1,86 @@
+import { startRounds } from '@parley/shared/async/rounds';
+import type { Engine } from '@parley/shared/elicitations/engine';
+import type {
+  Audit,
+  CleanupReport,
+  IndexReport,
+  RunExclusively,
+} from '@parley/shared/ports/elicitations/audit';
+import type { Claims } from '@parley/shared/ports/elicitations/claims';
+import { inTurn } from '@parley/shared/records/in-turn';
+import type { OfferOrphansInput } from '@parley/shared/runs/offer-orphans';
+
+// Finding turns that are missing in the queue requires reading every running turn, and they are rare.
+const FULL_ROUND = 15;
+// A worker that stops during a cleanup, which may take hours, leaves it to the next round.
+const CLEANUP_TRIES_MS = 300_000;
+
+/** The work that is done periodically, each round by one worker. */
+const MAINTENANCE = ['sweep', 'take-over', 'index-check', 'cleanup', 'canary'] as const;
+type Maintenance = (typeof MAINTENANCE)[number];
+
+export interface MaintenanceDeps {
+  /** Name of this worker; unique. */
+  readonly holder: string;
+  /** Pause between two rounds of each kind, in ms. The same on every worker. */
+  readonly everyMs: Readonly<Record<Maintenance, number>>;
+  readonly engine: Pick<Engine, 'sweepInTurn'>;
+  readonly claims: Pick<Claims, 'claim'>;
+  readonly audit: Audit;
+  /** Runs an audit on one worker at a time. */
+  readonly exclusively: RunExclusively;
+  /** Offers orphaned turns to the remaining pods. */
+  readonly offerOrphans: (input: OfferOrphansInput) => Promise<number>;
+  /** Adds the job that shows that jobs run. */
+  readonly sendCanary: () => Promise<void>;
+  /** `startedAt`: when the check began, on `performance.now()`. */
+  readonly onIndexReport: (report: IndexReport, startedAt: number) => void;
+  readonly onCleanupReport: (report: CleanupReport) => void;
+  readonly onError: (error: unknown, work: Maintenance) => void;
+}
+
+/** Starts the maintenance; any number of workers may. The returned function ends it, and what is under way early. */
+export function startMaintenance(deps: MaintenanceDeps): () => Promise<void> {
+  const rounds = createRounds(deps);
+  const ends = MAINTENANCE.map((work) =>
+    startRounds({
+      round: rounds[work],
+      everyMs: work === 'cleanup' ? Math.min(deps.everyMs.cleanup, CLEANUP_TRIES_MS) : deps.everyMs[work],
+      onError: (error) => deps.onError(error, work),
+    }),
+  );
+  return async () => {
+    await Promise.all(ends.map((end) => end()));
+  };
+}
+
+type MaintenanceRound = (signal: AbortSignal) => Promise<unknown>;
+
+function createRounds(deps: MaintenanceDeps): Record<Maintenance, MaintenanceRound> {
+  const { holder, everyMs, engine, claims, audit, exclusively } = deps;
+  const turnOf = (work: Maintenance) => ({ holder, everyMs: everyMs[work] });
+  let rounds = 0;
+  return {
+    sweep: (signal) => engine.sweepInTurn(turnOf('sweep'), signal),
+    'take-over': (signal) =>
+      inTurn(claims, 'take-over', turnOf('take-over'), () => {
+        rounds += 1;
+        return deps.offerOrphans({ evenIfNoneLapsed: rounds % FULL_ROUND === 0, signal });
+      }),
+    async 'index-check'(signal) {
+      const startedAt = performance.now();
+      // Not again within this time after it has ended, whichever worker comes next.
+      const reservedMs = Math.ceil(everyMs['index-check'] / 2);
+      const report = await exclusively(
+        { name: 'index-check', everyMs: reservedMs, signal },
+        audit.indexCheck,
+      );
+      if (report !== undefined) deps.onIndexReport(report, startedAt);
+    },
+    async cleanup(signal) {
+      const report = await exclusively({ name: 'cleanup', everyMs: everyMs.cleanup, signal }, audit.cleanup);
+      if (report !== undefined) deps.onCleanupReport(report);
+    },
+    canary: () => inTurn(claims, 'canary', turnOf('canary'), deps.sendCanary),
+  };
+}

@@ -1,0 +1,56 @@
+import { canaryKey } from '@parley/shared/redis/client/keys';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { redisCommand } from '../../harness/redis/redis-command.ts';
+import { DEFAULTS, openSite, type Site } from '../../harness/site/site.ts';
+import { waitUntil } from '../../harness/wait-until.ts';
+
+const COMMANDS_PER_SECOND_MAX = 30;
+
+let site: Site;
+beforeAll(async () => {
+  site = await openSite();
+});
+afterAll(() => site?.stop());
+
+/** Seconds of the server's clock, and all commands so far: calls of scripts, and what these execute. */
+async function readUse() {
+  const [[seconds], stats] = await Promise.all([
+    redisCommand(site.redis.port, 'TIME') as Promise<string[]>,
+    redisCommand(site.redis.port, 'INFO', 'commandstats'),
+  ]);
+  const rows = [...String(stats).matchAll(/^cmdstat_(\S+?):calls=(\d+)/gm)];
+  return { seconds: Number(seconds), calls: new Map(rows.map(([, name, calls]) => [name, Number(calls)])) };
+}
+
+// The window is the time between two canaries, in which every other kind of maintenance but the cleanup has its rounds.
+it('a pod that runs agents and a worker, both idle and with nothing set, take at most 30 commands a second', async () => {
+  const PARLEY_CONFIG = site.agents(
+    'http://127.0.0.1:9/v1',
+    'agents: { helper: { title: Helper, model: scripted, instructions: Help. } }\n',
+  );
+  await Promise.all([site.pod({ ...DEFAULTS, PARLEY_CONFIG }), site.worker({ ...DEFAULTS, PARLEY_CONFIG })]);
+  const untilBeat = async (previous?: string) => {
+    const beat = () => redisCommand(site.redis.port, 'GET', canaryKey()) as Promise<string | null>;
+    return `${await waitUntil(
+      async () => {
+        const found = await beat();
+        return found !== null && found !== previous && found;
+      },
+      { what: 'a beat', timeoutMs: 120_000, everyMs: 1_000 },
+    )}`;
+  };
+  const first = await untilBeat();
+  const before = await readUse();
+  await untilBeat(first);
+  const after = await readUse();
+  const perSecond = [...after.calls].map(([name, calls]) => {
+    // What this test looks by.
+    const looks = name === 'get' ? after.seconds - before.seconds : 0;
+    return [
+      name,
+      (calls - (before.calls.get(name) ?? 0) - looks) / (after.seconds - before.seconds),
+    ] as const;
+  });
+  const all = perSecond.reduce((sum, [, calls]) => sum + calls, 0);
+  expect(all, JSON.stringify(Object.fromEntries(perSecond))).toBeLessThanOrEqual(COMMANDS_PER_SECOND_MAX);
+});
