@@ -32,6 +32,7 @@ import { quotaContract } from './cases/runs/quotas.ts';
 import { runsModelContract } from './cases/runs/random-commands.ts';
 import { runQueueContract } from './cases/runs/run-queues.ts';
 import { turnContract } from './cases/runs/turns.ts';
+import { tenantChangesContract } from './cases/tenants/changes.ts';
 import { tenantListContract } from './cases/tenants/lists.ts';
 import { sealedStateContract } from './cases/vault/sealed-state.ts';
 import { refreshContract, vaultContract } from './cases/vault/suite.ts';
@@ -49,6 +50,7 @@ const ON_EVERY_TOPOLOGY: readonly ((contract: Contract) => void)[] = [
   modelContract,
   erasingContract,
   tenantListContract,
+  tenantChangesContract,
   ownerRecordContract,
   pageStoreContract,
   vaultContract,

@@ -20,6 +20,7 @@ import { createMemoryOwnerRecords } from './owner-records.ts';
 import { createMemoryPageStore } from './page-store.ts';
 import { createMemoryRunQueue } from './run-queue.ts';
 import { createMemoryRuns } from './runs/runs.ts';
+import { createMemoryTenantChanges } from './tenant-changes.ts';
 import { createMemoryTenantLists } from './tenant-lists.ts';
 import { createMemoryVaultStore } from './vault-store.ts';
 
@@ -32,7 +33,8 @@ export function createMemoryBackend(settings: BackendSettings): Backend {
   const outbox = createMemoryOutbox();
   const fence = createMemoryFence();
   const subscriptions = createMemorySubscriptions(fence);
-  const shared = { feed, wakes, outbox, subscriptions, fence, settings };
+  const tenantChanges = createMemoryTenantChanges();
+  const shared = { feed, wakes, outbox, subscriptions, fence, tenantChanges, settings };
   const elicitations = createMemoryElicitations({ ...shared, approvalWakes, inboxWakes });
   const { runs, conversations, stored } = createMemoryRuns({ ...shared, elicitations });
   return {
@@ -45,6 +47,7 @@ export function createMemoryBackend(settings: BackendSettings): Backend {
     conversations,
     erasure: createMemoryErasure({ elicitations, feed, turns: stored, outbox, subscriptions, fence }),
     tenantLists: createMemoryTenantLists({ records: elicitations.all, turns: stored.all }),
+    tenantChanges,
     ownerRecords: recordsByKind(settings.workflowEntriesMax, (_kind, bound) =>
       createMemoryOwnerRecords(fence, bound),
     ),

@@ -19,6 +19,7 @@ import type { Conversations } from './runs/conversations.ts';
 import type { Heartbeats } from './runs/heartbeats.ts';
 import type { RunQueue } from './runs/run-queue.ts';
 import type { Runs } from './runs/runs.ts';
+import type { TenantChanges } from './tenant-changes.ts';
 import type { TenantLists } from './tenant-lists.ts';
 import type { VaultStore } from './vault.ts';
 
@@ -108,6 +109,7 @@ export interface Backend {
   readonly pages: PageStore;
   readonly erasure: Erasure;
   readonly tenantLists: TenantLists;
+  readonly tenantChanges: TenantChanges;
   /** Records of surfaces, by owner. */
   readonly ownerRecords: OwnerRecordsByKind;
   /** Sealed credentials. */

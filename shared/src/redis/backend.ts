@@ -30,6 +30,7 @@ import { createRedisConversations } from './runs/conversations.ts';
 import { createRedisHeartbeats } from './runs/heartbeats.ts';
 import { createQueueRuns } from './runs/run-queue.ts';
 import { createRedisRuns } from './runs/runs.ts';
+import { createRedisTenantChanges } from './tenants/changes.ts';
 import { createRedisTenantLists } from './tenants/lists.ts';
 import { createRedisVaultStore } from './vault/store.ts';
 
@@ -51,11 +52,9 @@ interface RedisBackendOptions {
 export function createRedisBackend(options: RedisBackendOptions): Backend {
   const { location, vaultLocation, settings, timerQueues, onError } = options;
   const redis = connectCommands(location);
-  redis.on('error', () => undefined);
   const producer = connectProducer(location);
-  producer.on('error', () => undefined);
   const vaultRedis = vaultLocation === undefined ? redis : connectCommands(vaultLocation);
-  if (vaultRedis !== redis) vaultRedis.on('error', () => undefined);
+  for (const connection of [redis, producer, vaultRedis]) connection.on('error', () => undefined);
   const vaultAnswers = vaultRedis === redis ? undefined : answersInTime(vaultRedis);
   const probe = probeChannel(randomUUID());
   const subscriber = createSubscriber({
@@ -113,6 +112,7 @@ export function createRedisBackend(options: RedisBackendOptions): Backend {
     pages: createRedisPageStore(redis, onError),
     erasure: createRedisErasure(redis, onError),
     tenantLists: createRedisTenantLists(redis, onError),
+    tenantChanges: createRedisTenantChanges({ redis, subscriber }),
     ownerRecords: recordsByKind(settings.workflowEntriesMax, (kind, bound) =>
       createRedisOwnerRecords(redis, { kind, bound, onError }),
     ),

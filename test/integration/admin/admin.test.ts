@@ -1,12 +1,11 @@
 import { bucketOf, type Owner } from '@parley/core/domain/ids';
 import { parseServiceKeys } from '@parley/shared/config/service-keys';
-import { createWebhooks } from '@parley/shared/delivery/webhooks';
+
 import { DETACHED, type RunRef } from '@parley/shared/domain/runs/run';
 import { tenantListKey } from '@parley/shared/redis/client/keys';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createAuthenticate } from '../../../services/api/src/http/auth.ts';
-import { createTokenVerifier } from '../../../services/api/src/http/token.ts';
 import type { OperatorAct } from '../../../services/api/src/surfaces/admin/deps.ts';
 import { adminRoutes } from '../../../services/api/src/surfaces/admin/routes.ts';
 import { serviceOwner } from '../../../services/api/src/turns/principal.ts';
@@ -16,8 +15,8 @@ import { decideAs, requestApproval } from '../../harness/engines/approvals.ts';
 import { describeOnRedis } from '../../harness/engines/describe-on-redis.ts';
 import { engineOn } from '../../harness/engines/engines.ts';
 import { answerQuestion, askQuestion, newOwner, newStream } from '../../harness/engines/questions.ts';
-import { ROOMY } from '../../harness/engines/settings.ts';
 import { turnOf } from '../../harness/engines/turn-writes.ts';
+import { ADMIN_TOKENS, adminDepsOn, adminKeyOf, serveAdmin } from '../../harness/http/admin.ts';
 import { callLimitsOn } from '../../harness/http/call-limits.ts';
 import { userToken } from '../../harness/tokens.ts';
 import { serveSurfaces } from '../../harness/turns/serve.ts';
@@ -25,7 +24,6 @@ import { elicit } from '../../harness/turns/setup.ts';
 import { modelOf, SURE, worldOn } from '../../harness/turns/site.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 
-const SECRET = 'admin-secret-admin-secret-admin-secret';
 const model = modelOf(({ results }) => (results.length === 0 ? { calls: [SURE] } : { text: 'Done.' }));
 
 const HELD_BY_NONE = 'It is detached: no pod holds it, and it goes on when what it waits for has ended.';
@@ -49,39 +47,20 @@ await describeOnRedis('the admin API', (pods, url) => {
   const links = new Set<string>();
   const limits = callLimitsOn(pods.second.limits);
   const redis = new Redis(url);
-  const keyOf = (of: Owner, scopes: string) => `${of.tenant}-${scopes}-0123456789`;
-  const operator = keyOf(alice, 'operate');
-  const reader = keyOf(alice, 'operate+read_content');
-  const surface = adminRoutes({
-    ...pods.second,
-    engine: engineOn(pods.second),
+  const operator = adminKeyOf(alice, 'operate');
+  const reader = adminKeyOf(alice, 'operate+read_content');
+  const more = {
     heartbeats: {
       ...pods.second.heartbeats,
-      alive: async (pod) => !dead.has(pod) && pods.second.heartbeats.alive(pod),
+      alive: async (pod: string) => !dead.has(pod) && pods.second.heartbeats.alive(pod),
     },
-    webhooks: createWebhooks({ ...pods.second, ...ROOMY }),
-    streamsOf: limits.streamsOf,
-    channel: { name: 'slack', isLinked: async ({ userId }) => links.has(userId) },
-    onAct: (act) => acts.push(act),
-  });
-  let served: Awaited<ReturnType<typeof serveSurfaces>>;
+    channel: { name: 'slack', isLinked: async ({ userId }: Owner) => links.has(userId) },
+    onAct: (act: OperatorAct) => void acts.push(act),
+  };
+  let served: Awaited<ReturnType<typeof serveAdmin>>;
 
   beforeAll(async () => {
-    const entries = [alice, stranger].flatMap((of) =>
-      ['operate', 'operate+read_content', 'ask+read+chat', 'admin'].map(
-        (scopes, at) => `${of.tenant}/key-${at}/${scopes}:${keyOf(of, scopes)}`,
-      ),
-    );
-    const { keys, faults } = parseServiceKeys(entries);
-    expect(faults).toEqual([]);
-    served = await serveSurfaces({
-      surfaces: [surface],
-      authenticate: createAuthenticate({
-        serviceKeys: keys,
-        verify: createTokenVerifier({ tenants: [], userClaim: 'sub', secret: SECRET }),
-      }),
-      limits,
-    });
+    served = await serveAdmin(pods.second, [alice, stranger], { more });
   });
   afterAll(() => {
     served.close();
@@ -91,8 +70,7 @@ await describeOnRedis('the admin API', (pods, url) => {
     acts.length = 0;
   });
 
-  const send = (method: string, path: string, token = operator, body?: unknown) =>
-    call(served.url, { method, path: `/v1/admin${path}`, token, ...(body !== undefined && { body }) });
+  const send = (...args: Parameters<typeof served.send>) => served.send(...args);
   const get = (path: string, token = operator) => send('GET', path, token);
   const list = async (path: string, token = operator) => {
     const reply = await get(path, token);
@@ -201,10 +179,8 @@ await describeOnRedis('the admin API', (pods, url) => {
       const owner = stranger;
       const { row } = await askQuestion(engine, owner);
       await answerQuestion(engine, owner, row.id, 'decline');
-      const { elicitations, approvals } = (await get('/overview', keyOf(owner, 'operate'))).json as Record<
-        string,
-        Record<string, number>
-      >;
+      const { elicitations, approvals } = (await get('/overview', adminKeyOf(owner, 'operate')))
+        .json as Record<string, Record<string, number>>;
       expect(elicitations).toMatchObject({
         endedLastHour: 1,
         openOverOneHour: 0,
@@ -217,7 +193,7 @@ await describeOnRedis('the admin API', (pods, url) => {
 
     it('go on behind each cursor, each row once, with a bound of the rows that a page reads', async () => {
       const owner = newOwner();
-      const key = keyOf(owner, 'x');
+      const key = adminKeyOf(owner, 'x');
       const people = Array.from({ length: 450 }, (_, at) => ({
         tenant: owner.tenant,
         userId: `user-${at % 9}`,
@@ -234,16 +210,7 @@ await describeOnRedis('the admin API', (pods, url) => {
       };
       const { keys } = parseServiceKeys([`${owner.tenant}/bounded/operate:${key}-0123456789`]);
       const bounded = await serveSurfaces({
-        surfaces: [
-          adminRoutes({
-            ...pods.second,
-            records,
-            engine: engineOn(pods.second),
-            webhooks: createWebhooks({ ...pods.second, ...ROOMY }),
-            streamsOf: limits.streamsOf,
-            onAct: () => undefined,
-          }),
-        ],
+        surfaces: [adminRoutes(adminDepsOn(pods.second, { records }))],
         authenticate: createAuthenticate({ serviceKeys: keys, verify: undefined }),
         limits,
       });
@@ -515,7 +482,7 @@ await describeOnRedis('the admin API', (pods, url) => {
   describe('strangers', () => {
     it('with a key of another tenant see and change nothing', async () => {
       const { run, question, at } = await detachedTurn();
-      const theirs = keyOf(stranger, 'operate+read_content');
+      const theirs = adminKeyOf(stranger, 'operate+read_content');
       for (const path of ['/elicitations', '/approvals', '/turns']) {
         const query = `?userId=${encodeURIComponent(run.userId)}`;
         const reply = await list(`${path}${query}`, theirs);
@@ -547,12 +514,12 @@ await describeOnRedis('the admin API', (pods, url) => {
     });
 
     it('without the scope are refused before anything is looked up; admin has it', async () => {
-      const person = await userToken({ secret: SECRET, userId: alice.userId, tenant });
-      expect(surface.routes.length).toBeGreaterThan(16);
-      for (const token of [keyOf(alice, 'ask+read+chat'), person])
-        for (const { method, path } of surface.routes)
+      const person = await userToken({ secret: ADMIN_TOKENS, userId: alice.userId, tenant });
+      expect(served.surface.routes.length).toBeGreaterThan(16);
+      for (const token of [adminKeyOf(alice, 'ask+read+chat'), person])
+        for (const { method, path } of served.surface.routes)
           expectProblem(await send(method, path.replace('/v1/admin', ''), token), 403, 'forbidden');
-      expect((await get('/elicitations', keyOf(alice, 'admin'))).status).toBe(200);
+      expect((await get('/elicitations', adminKeyOf(alice, 'admin'))).status).toBe(200);
     });
 
     it('cannot use the cursor of another tenant, list or filter, nor one that they made', async () => {
@@ -562,7 +529,11 @@ await describeOnRedis('the admin API', (pods, url) => {
       expect(nextCursor).not.toBe('');
       const cursor = `cursor=${nextCursor}`;
       expect((await get(`/elicitations?limit=2&${cursor}`)).status).toBe(200);
-      expectProblem(await get(`/elicitations?${cursor}`, keyOf(stranger, 'operate')), 400, 'invalid_request');
+      expectProblem(
+        await get(`/elicitations?${cursor}`, adminKeyOf(stranger, 'operate')),
+        400,
+        'invalid_request',
+      );
       for (const path of [
         `/approvals?${cursor}`,
         `/turns?${cursor}`,

@@ -2,18 +2,26 @@ import { backendSettings } from '@parley/shared/config/env';
 import { createWebhooks } from '@parley/shared/delivery/webhooks';
 import type { Surface } from '../http/route.ts';
 import type { OperatedChannel } from '../surfaces/admin/deps.ts';
+import { createWatchers } from '../surfaces/admin/live/watchers.ts';
 import { adminRoutes } from '../surfaces/admin/routes.ts';
 import type { PodParts } from './pod-parts.ts';
 
 /** Builds the admin API, and the line in the log of each act of an operator. */
 export function wireAdmin(
-  { env, backend, engine, limits, log }: PodParts,
+  { env, backend, engine, limits, log, metrics }: PodParts,
   channel: OperatedChannel | undefined,
 ): Surface {
   return adminRoutes({
     ...backend,
     engine,
     webhooks: createWebhooks({ ...backend, ...backendSettings(env) }),
+    watchers: createWatchers(
+      {
+        ofOperatorMax: env.PARLEY_LIMIT_OPERATOR_STREAMS,
+        ofTenantMax: env.PARLEY_LIMIT_TENANT_OPERATOR_STREAMS,
+      },
+      () => metrics.rateLimited.add(1, { limit: 'operator-streams' }),
+    ),
     streamsOf: limits.streamsOf,
     channel,
     onAct: (act) => log.info({ ...act }, 'operator acted'),

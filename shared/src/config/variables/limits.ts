@@ -4,6 +4,13 @@ import { integer } from './schemas.ts';
 export const LIMIT_VARIABLES = {
   PARLEY_LIMIT_USER_WRITES: integer(300, 1, 1e9, 'Writes of one user in 10 s.'),
   PARLEY_LIMIT_USER_STREAMS: integer(20, 1, 1e6, 'Open event streams of one user.'),
+  PARLEY_LIMIT_OPERATOR_STREAMS: integer(
+    20,
+    1,
+    1e6,
+    'Streams of the changes of a tenant that one operator, or one service key, has open on one pod.',
+  ),
+  PARLEY_LIMIT_TENANT_OPERATOR_STREAMS: integer(100, 1, 1e6, 'The same of all operators of one tenant.'),
   PARLEY_LIMIT_USER_READS: integer(500, 1, 1e9, 'Reads of one user in 10 s, opened event streams included.'),
   PARLEY_LIMIT_USER_READ_BYTES: integer(
     8_388_608,

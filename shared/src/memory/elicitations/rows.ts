@@ -1,9 +1,10 @@
 import { TIMEOUT_SECONDS_MAX } from '@parley/core/domain/elicitations/ask-input';
 import { formatFeedPosition } from '@parley/core/domain/events';
 import type { Family, FamilyTypes, RowOf, StepOf } from '@parley/core/domain/family';
-import { bucketOf, type Owner } from '@parley/core/domain/ids';
+import { bucketOf, isApprovalId, type Owner } from '@parley/core/domain/ids';
 import type { ApprovalWake } from '../../domain/approvals/wake.ts';
 import type { InboxWake, Wake } from '../../domain/elicitations/wake.ts';
+
 import { jsonBytes } from '../../domain/json/bytes.ts';
 import type { BackendSettings } from '../../ports/backend.ts';
 import type { CommitNotes } from '../../ports/delivery/kind.ts';
@@ -16,6 +17,7 @@ import type { MemoryFence } from '../fence.ts';
 import type { MemoryOutbox } from '../outbox/outbox.ts';
 import type { MemorySubscriptions } from '../outbox/subscriptions.ts';
 import { ownerKey } from '../owner-key.ts';
+import type { MemoryTenantChanges } from '../tenant-changes.ts';
 import { createMemoryDeadlines, type MemoryDeadlines } from './deadlines.ts';
 import { newestFirst, pageOf } from './page.ts';
 
@@ -30,6 +32,7 @@ export interface MemoryRowsDeps {
   readonly outbox: Pick<MemoryOutbox, 'note'>;
   readonly subscriptions: Pick<MemorySubscriptions, 'kindsOf'>;
   readonly fence: Pick<MemoryFence, 'check'>;
+  readonly tenantChanges: Pick<MemoryTenantChanges, 'announce'>;
   readonly settings: BackendSettings;
 }
 
@@ -115,6 +118,15 @@ export function createMemoryRows(deps: MemoryRowsDeps): MemoryRows {
     deps.wakes.announce(stream, wake);
     if ('approvalId' in wake) deps.approvalWakes.announce(stream, wake);
     deps.inboxWakes.announce({ tenant, userId }, wake);
+    const kind = isApprovalId(row.id) ? 'approval' : 'elicitation';
+    const moved = row.settledAt === undefined ? 'changed' : 'ended';
+    deps.tenantChanges.announce({
+      kind,
+      id: row.id,
+      tenant,
+      userId,
+      change: row.revision === 1 ? 'began' : moved,
+    });
   }
 
   function trimHistory(owner: Owner): void {

@@ -17,6 +17,7 @@ import {
   tokensOf,
   type WriteResult,
 } from '../../ports/runs/runs.ts';
+import type { ChangeWord } from '../../ports/tenant-changes.ts';
 import type { MemoryElicitations } from '../elicitations/elicitations.ts';
 import type { InProcessEventBus } from '../event-bus.ts';
 import { createExpiringMap } from '../expiring-map.ts';
@@ -25,6 +26,7 @@ import type { MemoryFence } from '../fence.ts';
 import type { MemoryOutbox } from '../outbox/outbox.ts';
 import type { MemorySubscriptions } from '../outbox/subscriptions.ts';
 import { ownerKey } from '../owner-key.ts';
+import type { MemoryTenantChanges } from '../tenant-changes.ts';
 import { beginCommand, takeOverCommand, writeCommand } from './commands.ts';
 import { createMemoryConversations, kindOf } from './conversations.ts';
 import {
@@ -46,6 +48,7 @@ interface MemoryRunsDeps {
   readonly outbox: Pick<MemoryOutbox, 'note'>;
   readonly subscriptions: Pick<MemorySubscriptions, 'kindsOf'>;
   readonly fence: Pick<MemoryFence, 'check'>;
+  readonly tenantChanges: Pick<MemoryTenantChanges, 'announce'>;
   readonly settings: BackendSettings;
 }
 
@@ -93,6 +96,10 @@ export function createMemoryRuns(deps: MemoryRunsDeps): {
     deps.wakes.announce({ tenant, userId, streamRequestId }, { position, turn: true, ...wake });
   }
 
+  function tell({ tenant, userId, streamRequestId }: StreamRef, change: ChangeWord): void {
+    deps.tenantChanges.announce({ kind: 'turn', id: streamRequestId, tenant, userId, change });
+  }
+
   function runningTurn(run: NewRun): RunningTurn | undefined {
     const streamRequestId = conversations.running(run);
     if (streamRequestId === undefined) return undefined;
@@ -119,6 +126,7 @@ export function createMemoryRuns(deps: MemoryRunsDeps): {
       runs.set(streamKey(given), stored, now + lifeMs);
       conversations.begin(given, now);
       append(stored, [given.event], now, lifeMs);
+      tell(given, 'began');
     }
     return result;
   }
@@ -164,6 +172,7 @@ export function createMemoryRuns(deps: MemoryRunsDeps): {
     for (const id of detach?.questions ?? []) deps.elicitations.onEnd(id, task);
     if (detach?.afterMs !== undefined) deps.outbox.note(task, detach.afterMs);
     conversations.keep({ ...stream, conversationId });
+    tell(stream, 'changed');
   }
 
   function applyEnd(stored: StoredRun, end: RunWrite['end'], now: number): void {
@@ -179,6 +188,7 @@ export function createMemoryRuns(deps: MemoryRunsDeps): {
     deps.feed.expireAt(run, now + settings.retentionMs);
     for (const kind of deps.subscriptions.kindsOf(run))
       deps.outbox.note({ kind, subject: formatStreamPath(run), bucket: bucketOf(run) });
+    tell(run, 'ended');
   }
 
   return {
@@ -253,6 +263,7 @@ export function createMemoryRuns(deps: MemoryRunsDeps): {
         const { owner, term } = stored?.control ?? {};
         if (result === 'stopping' && owner === DETACHED && term !== undefined)
           deps.outbox.note(resumeTask(stream, term));
+        if (result === 'stopping') tell(stream, 'changed');
         return result === 'stopping';
       },
       async takeOver(stream, term, owner) {
@@ -266,6 +277,7 @@ export function createMemoryRuns(deps: MemoryRunsDeps): {
         if (stored !== undefined && change !== undefined) {
           stored.control = change.control;
           stored.record = withOwner(stored.record, change.control, now);
+          tell(stream, 'changed');
         }
         return typeof result === 'object' ? result.term : undefined;
       },

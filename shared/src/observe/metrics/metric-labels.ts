@@ -46,6 +46,7 @@ export const LIMITS = [
   'pod-turns',
   'pod-tenant-turns',
   'pod-openings',
+  'operator-streams',
   'a2a-pushed',
 ] as const;
 export const SOURCES = ['push', 'read', 'sweep'] as const satisfies readonly WakeSource[];

@@ -243,6 +243,7 @@ export function commitNames(
     `${root}armed`,
     `${root}names:${owner}`,
     recordListKey(elicitationId, stream.tenant, bucket),
+    `${root}watched:${encode(stream.tenant)}`,
     ...more,
   ];
   const before = keys.length;

@@ -1,4 +1,4 @@
--- requires: client/clock, feed/append, outbox/tasks, tenants/leaving, elicitations/step
+-- requires: client/clock, feed/append, outbox/tasks, tenants/leaving, tenants/tell-change, elicitations/step
 -- Steps of several elicitations, each of which succeeds or fails by itself.
 -- ARGV: for each step the number of its keys, the number of its arguments, and its arguments. KEYS: those of all steps.
 -- Returns the reply of each step; {-3, message} for a step that ended with an error of Redis, as for a key of another type.

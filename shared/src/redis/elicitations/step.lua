@@ -18,8 +18,8 @@
 -- ofTurn: '1' when the stream request is a turn's. The set `subscribers` beside its channel holds the delivery kinds that
 -- follow the turn, each of which gets a task '<kind> <elicitation>'.
 -- names: zset of what no other index of the owner lists, by the time (ms) until which it may stay, for erasures; nameLife:
--- that time from now. listed: zset of the tenant's records of this family in the bucket, see tenants/scores. fence (creation
--- only): exists after an erasure of the owner
+-- that time from now. listed: zset of the tenant's records of this family in the bucket, see tenants/scores. watched: see
+-- tenants/tell-change. fence (creation only): exists after an erasure of the owner
 -- keys and args beyond the named ones: outboxes (zsets), for a turn's stream request its subscribers, and the leases of
 -- tasks, all by the names that are derived here; and outbox members '<kind> <subject>...' to note in them. The
 -- row's field `resumes` holds further members, a line each, which the end of the elicitation notes.
@@ -45,7 +45,7 @@ local function countInbox(inbox, rowPrefix)
 end
 
 local function commitStep(keys, args)
-  local row, feed, inbox, history, deadlines, inboxBytes, armed, names, listed, fence = unpack(keys, 1, 10)
+  local row, feed, inbox, history, deadlines, inboxBytes, armed, names, listed, watched, fence = unpack(keys, 1, 11)
   local revision, guard, id, status, ends, eventName, eventJson, wakeJson, streamChannel, retention, feedEventsMax, nameLife, ofTurn
     = unpack(args, 1, 13)
   local timeout, definition, openMax, openBytesMax, conversationId, streamRequestId, idempotencyKey = unpack(args, 14, 20)
@@ -185,5 +185,9 @@ local function commitStep(keys, args)
     if creates or guard == 'due' or lastNumber == 1 then keepFor(feed, feedTtl) end
   end
   publishWake(position, nowText, wakeJson, streamChannel, inbox)
+  if isWatched(watched) then
+    local path = string.match(inbox, ':inbox:(.*)$') .. '/' .. id
+    tellChange(watched, 'record', creates and 'began' or ends and 'ended' or 'changed', path, now)
+  end
   return { 1, now, noted, arms }
 end

@@ -1,5 +1,5 @@
--- requires: client/clock, feed/append, runs/usage
--- keys: run feed conversation running messages usage usageEnds turns tokens listed conversations fence
+-- requires: client/clock, feed/append, runs/usage, tenants/tell-change
+-- keys: run feed conversation running messages usage usageEnds turns tokens listed watched conversations fence
 -- args: streamRequestId owner agent conversationId input eventName eventJson channel wakeJson runLife conversationLife gone
 -- args: parent delegateRequest support field delivery asked nonce wholeInput traceparent title metered turnsMax tokensMax
 -- args: conversationsMax storedBytesMax detachedOwner unlisted
@@ -13,7 +13,7 @@
 -- metered: '1' where the turn counts against the quotas of its person, else ''. turnsMax, tokensMax, conversationsMax,
 -- storedBytesMax: these quotas; a delegate's run is counted and never refused. detachedOwner: the owner of detached runs
 -- unlisted: '1' where the conversation is in no list and counts for its bytes only, else ''
--- listed: zset of the tenant's turns in the bucket, see tenants/scores. fence: exists after an erasure of the person. usage, usageEnds: see runs/usage. turns: set of the keys of the person's running turns. tokens: counter of a day
+-- listed: zset of the tenant's turns in the bucket, see tenants/scores. watched: see tenants/tell-change. fence: exists after an erasure of the person. usage, usageEnds: see runs/usage. turns: set of the keys of the person's running turns. tokens: counter of a day
 -- Returns {1, term, writer's sequence number} when begun, also by an earlier sending of this call;
 --         {0, stream request} when another turn runs, and no quota refuses this one;
 --         {2, conversation} when an earlier call asked for the same, or this call did and the turn was taken over or ended;
@@ -112,4 +112,5 @@ local position = appendAfter(redis.call, key.feed, string.format('%.0f', microse
 redis.call('PEXPIRE', key.feed, arg.runLife)
 redis.call('HSET', run, 'position', position)
 publishWake(position, now, arg.wakeJson, arg.channel)
+if isWatched(key.watched) then tellChange(key.watched, 'turn', 'began', arg.field, now) end
 return { 1, 1, 1 }

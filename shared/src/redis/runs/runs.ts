@@ -45,6 +45,7 @@ import { loadNamedScript, loadScript } from '../client/script.ts';
 import { orUnavailable } from '../client/unavailable.ts';
 import { encodeLiveTail, TURN_WAKE_TAIL } from '../feed/wake-codec.ts';
 import { memberOf } from '../outbox/member.ts';
+import { watchedKey } from '../tenants/keys.ts';
 import { createRunReader } from './read-with-feed.ts';
 import { fieldOf, HEAD_FIELDS, headOf, runOf, STANDING_FIELDS, standingOf } from './run-codec.ts';
 import { listStoredRuns } from './stored-runs.ts';
@@ -226,12 +227,13 @@ export function createRedisRuns({ redis, settings, onError }: RedisRunsDeps): Ru
       ),
     listOf: ({ tenant, userId }, limit) => listStoredRuns(redis, { tenant, userId }, limit, onError),
     stop: async (stream) => {
-      const keys = { run: runKey(stream), ...resumeKeys(stream) };
-      const args = { detachedOwner: DETACHED, resumeTask: resumeMember(stream) };
+      const keys = { run: runKey(stream), watched: watchedKey(stream), ...resumeKeys(stream) };
+      const task = { resumeTask: resumeMember(stream), field: formatStreamPath(stream) };
+      const args = { detachedOwner: DETACHED, ...task };
       return Number(await stopScript({ keys, args })) === 1;
     },
     async takeOver(stream, term, owner) {
-      const keys = [runKey(stream), runningKey(bucketOf(stream)), turnsKey(stream)];
+      const keys = [runKey(stream), runningKey(bucketOf(stream)), turnsKey(stream), watchedKey(stream)];
       const args = [term, owner, formatStreamPath(stream), lifeMs, settings.diedSoonMs, UNOWNED, DETACHED];
       const reply = Number(await takeOverScript(keys, args));
       return reply === 0 ? undefined : reply;
@@ -272,6 +274,7 @@ function keysOf(run: RunRef) {
     turns: turnsKey(run),
     tokens: limitKey('tokens', run),
     listed: tenantListKey('turns', run.tenant, bucketOf(run)),
+    watched: watchedKey(run),
   };
 }
 

@@ -1,5 +1,5 @@
--- requires: client/clock, feed/append, runs/usage, outbox/tasks, tenants/leaving, runs/ending, runs/detaching
--- keys: run feed conversation messages running usage usageEnds turns tokens listed resumptions tries
+-- requires: client/clock, feed/append, runs/usage, outbox/tasks, tenants/leaving, tenants/tell-change, runs/ending, runs/detaching
+-- keys: run feed conversation messages running usage usageEnds turns tokens listed watched resumptions tries
 -- args: streamRequestId term firstSeq channel wakeJson bytesMax runLife endStatus retention conversationLife
 -- args: messagesMax historyBytesMax imageBytesMax noteCount eventCount messageCount field detachedOwner questionCount
 -- args: writeNumber resumeTask resumeAfter tokensUsed tokensWindow
@@ -15,7 +15,7 @@
 -- detached run is resumed at the latest, or ''
 -- resumptions, tries: the outbox of such members, and the leases of the bucket's tasks
 -- tokensUsed: tokens of the steps among the notes, counted in `tokens` for `tokensWindow` ms from the first of them on
--- usage, usageEnds: see runs/usage. listed: zset of the tenant's turns in the bucket, see tenants/scores. turns: set of the keys of the person's running turns
+-- usage, usageEnds: see runs/usage. listed: zset of the tenant's turns in the bucket, see tenants/scores. watched: see tenants/tell-change. turns: set of the keys of the person's running turns
 -- KEYS beyond the named ones: rows of the questions, then runs, that the run is to wait for when it is detached; at its end
 -- instead `subscribers`, the outboxes of the kinds that can be in it, and the leases of the bucket's tasks, by the names that are
 -- derived here: a newer version may have subscribed a kind that this one does not know.
@@ -108,4 +108,7 @@ if stored.metered and (ends or detaches) then
     ends and arg.retention or arg.runLife)
 end
 if appended then publishWake(appended, now, arg.wakeJson, arg.channel) end
+if (ends or detaches) and isWatched(key.watched) then
+  tellChange(key.watched, 'turn', ends and 'ended' or 'changed', arg.field, now)
+end
 return stored.stop and not ends and 'stopping' or 'written'

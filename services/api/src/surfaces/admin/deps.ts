@@ -4,6 +4,7 @@ import type { Caller } from '@parley/shared/domain/caller';
 import { hasScope } from '@parley/shared/domain/service-key';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import type { Backend } from '@parley/shared/ports/backend';
+import type { Watchers } from './live/watchers.ts';
 
 /** A channel such as Slack, as operators see it. */
 export interface OperatedChannel {
@@ -28,10 +29,18 @@ export interface OperatorAct {
 export interface AdminDeps
   extends Pick<
     Backend,
-    'tenantLists' | 'records' | 'runs' | 'runQueue' | 'heartbeats' | 'outbox' | 'deadLetters'
+    | 'tenantLists'
+    | 'tenantChanges'
+    | 'records'
+    | 'runs'
+    | 'runQueue'
+    | 'heartbeats'
+    | 'outbox'
+    | 'deadLetters'
   > {
   readonly engine: Engine;
   readonly webhooks: Pick<Webhooks, 'redrive'>;
+  readonly watchers: Watchers;
   /** What the open event streams of a person read. */
   readonly streamsOf: (owner: Owner) => Promise<readonly string[]>;
   readonly channel?: OperatedChannel | undefined;

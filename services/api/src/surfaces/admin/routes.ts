@@ -1,11 +1,20 @@
 import type { Surface } from '../../http/route.ts';
 import type { AdminDeps } from './deps.ts';
 import { listRoutes } from './list-routes.ts';
+import { eventsRoute } from './live/events.ts';
 import { overviewRoute } from './overview.ts';
 import { recordRoutes } from './record-routes.ts';
 import { turnRoutes } from './turn-routes.ts';
 
 /** The admin API under /v1/admin: what operators see and do across the users of a tenant. */
 export function adminRoutes(deps: AdminDeps): Surface {
-  return { routes: [overviewRoute(deps), ...listRoutes(deps), ...recordRoutes(deps), ...turnRoutes(deps)] };
+  return {
+    routes: [
+      overviewRoute(deps),
+      eventsRoute(deps),
+      ...listRoutes(deps),
+      ...recordRoutes(deps),
+      ...turnRoutes(deps),
+    ],
+  };
 }

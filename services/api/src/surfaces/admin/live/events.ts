@@ -1,0 +1,100 @@
+import {
+  CHANGE_WORDS,
+  CHANGED_KINDS,
+  type TenantChange,
+  type TenantSignal,
+} from '@parley/shared/ports/tenant-changes';
+import { z } from 'zod';
+import { sampleEvents } from '../../../http/docs/samples.ts';
+import { bearer, type Route, route } from '../../../http/route.ts';
+import type { SseFrameEvent } from '../../../http/sse.ts';
+import { keyOfOwner } from '../../../turns/principal.ts';
+import type { AdminDeps } from '../deps.ts';
+import { changesOf } from './changes.ts';
+
+/** The data of an event: what changed, and nothing of its content. */
+export const AdminChange = z
+  .object({
+    kind: z.enum(CHANGED_KINDS),
+    id: z.string().describe('The record, or the stream request of the turn.'),
+    change: z.enum(CHANGE_WORDS).describe('`changed`: it has not ended.'),
+    at: z.iso.datetime().describe('On the Redis clock.'),
+    userId: z.string().optional().describe('Absent for the turn of a service key.'),
+    key: z.string().optional().describe('The service key whose turn it is.'),
+  })
+  .meta({ id: 'AdminChange' });
+type AdminChange = z.infer<typeof AdminChange>;
+
+const SAMPLE: AdminChange = {
+  kind: 'elicitation',
+  id: 'el_0gT3fMv7Qx2LrK8sYbWnHc4D',
+  change: 'began',
+  at: '2026-01-15T09:30:00.000Z',
+  userId: 'alice',
+};
+
+/** What changes in a tenant, as it changes. */
+export function eventsRoute({
+  tenantChanges,
+  watchers,
+}: Pick<AdminDeps, 'tenantChanges' | 'watchers'>): Route {
+  return route({
+    method: 'GET',
+    path: '/v1/admin/events',
+    proof: bearer('operate'),
+    opensStream: true,
+    docs: {
+      group: 'Operations',
+      summary: 'Follow what changes in a tenant',
+      description:
+        'Events `change` name each question, approval and turn that begins, changes or ends, without its content. The first event is `reload`: changes from now on are told, so read your lists. Another one comes wherever changes may have been missed. A stream that is opened again begins with `reload`, too. A reader that is slow gets the latest change of each.',
+      example: { reply: sampleEvents(['reload', undefined, {}], ['change', undefined, SAMPLE]) },
+      replies: { 200: { description: 'Server-sent events; data is JSON', events: true } },
+    },
+    async handle({ caller, signal, admitted }) {
+      await admitted;
+      const release = watchers.take(caller);
+      // The caller may disconnect before the first event is asked for.
+      signal.addEventListener('abort', release, { once: true });
+      if (signal.aborted) release();
+      return {
+        type: 'events',
+        events: toEvents(changesOf(tenantChanges, caller.tenant, signal), { signal, release }),
+      };
+    },
+  });
+}
+
+interface OpenStream {
+  readonly signal: AbortSignal;
+  readonly release: () => void;
+}
+
+async function* toEvents(
+  items: AsyncIterable<TenantSignal>,
+  { signal, release }: OpenStream,
+): AsyncGenerator<SseFrameEvent, 'cut'> {
+  try {
+    for await (const item of items)
+      yield item.type === 'reload'
+        ? { event: 'reload', data: {} }
+        : { event: 'change', data: viewOf(item.change) };
+    return 'cut';
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    return 'cut';
+  } finally {
+    release();
+  }
+}
+
+function viewOf(change: TenantChange): AdminChange {
+  const key = keyOfOwner(change);
+  return {
+    kind: change.kind,
+    id: change.id,
+    change: change.change,
+    at: new Date(change.at).toISOString(),
+    ...(key === undefined ? { userId: change.userId } : { key }),
+  };
+}

@@ -1,0 +1,172 @@
+import { isApprovalId, parseStreamPath } from '@parley/core/domain/ids';
+import {
+  CHANGE_WORDS,
+  type ChangedKind,
+  type TenantChange,
+  type TenantChanges,
+  type TenantSignal,
+} from '../../ports/tenant-changes.ts';
+import type { Commands } from '../client/connect.ts';
+import { BUCKETS, tagOf } from '../client/keys.ts';
+import { loadScript } from '../client/script.ts';
+import type { Subscriber } from '../client/subscriber.ts';
+import { inGroups, settled } from '../elicitations/in-groups.ts';
+import { changesChannel, watchedKeyIn } from './keys.ts';
+import { createToldNumbers, type NumbersByTag } from './told-numbers.ts';
+
+/** How long a bucket stays watched without a renewal, and how often a pod renews it, in ms. */
+const WATCHED_MS = 30_000;
+const RENEW_MS = 10_000;
+const RETRY_MS = 500;
+
+interface TenantChangesDeps {
+  readonly redis: Commands;
+  readonly subscriber: Subscriber;
+  readonly renewMs?: number;
+}
+
+/** The one subscription of this pod to a tenant. */
+interface WatchedTenant {
+  readonly listeners: Set<(signal: TenantSignal) => void>;
+  /** Whether changes are told by now. */
+  isTold(): boolean;
+  close(): void;
+}
+
+/**
+ * The changes of tenants in Redis. While somebody watches, the scripts that write a record or a turn publish its change on the channel of
+ * its tenant, with a number that each bucket counts. So a change that did not come is noticed: by the next one, or by a renewal.
+ */
+export function createRedisTenantChanges({
+  redis,
+  subscriber,
+  renewMs = RENEW_MS,
+}: TenantChangesDeps): TenantChanges {
+  const watchScript = loadScript(redis, 'tenants/watch');
+  const watched = new Map<string, WatchedTenant>();
+
+  /** Keeps all buckets of a tenant watched. */
+  async function keepWatched(tenant: string): Promise<NumbersByTag> {
+    const results = await inGroups(
+      redis,
+      BUCKETS,
+      (bucket) => bucket,
+      async (group) => {
+        const keys = group.map((bucket) => watchedKeyIn(bucket, tenant));
+        const numbers = (await watchScript(keys, [WATCHED_MS])) as string[];
+        return group.map((bucket, at) => settled(() => [tagOf(bucket), Number(numbers[at])] as const));
+      },
+    );
+    return new Map(
+      results.map((result) => {
+        if (result.status === 'rejected') throw result.reason;
+        return result.value;
+      }),
+    );
+  }
+
+  function open(tenant: string): WatchedTenant {
+    const listeners = new Set<(signal: TenantSignal) => void>();
+    let numbers = createToldNumbers();
+    let isTold = false;
+    let round = 0;
+    let timer: NodeJS.Timeout | undefined;
+
+    function tell(signal: TenantSignal): void {
+      for (const listener of [...listeners]) listener(signal);
+    }
+
+    /** The latest round counts: one that began before the subscription was renewed knows nothing of what was missed since. */
+    async function renew(): Promise<void> {
+      clearTimeout(timer);
+      round += 1;
+      const ownRound = round;
+      const before = numbers.last();
+      const told = await keepWatched(tenant).catch(() => undefined);
+      if (ownRound !== round) return;
+      timer = setTimeout(() => void renew(), told === undefined ? RETRY_MS : renewMs).unref();
+      if (told === undefined || (isTold && numbers.compare(before, told))) return;
+      if (isTold) numbers = createToldNumbers();
+      numbers.begin(told);
+      isTold = true;
+      tell({ type: 'reload' });
+    }
+
+    const unsubscribe = subscriber.subscribe(changesChannel(tenant), (signal) => {
+      if (signal.type === 'resync') {
+        numbers = createToldNumbers();
+        isTold = false;
+        return void renew();
+      }
+      const message = decodeChange(signal.message);
+      if (message === undefined) return;
+      const isNext = numbers.add(message.tag, message.number);
+      if (!isTold) return;
+      if (message.change !== undefined) tell({ type: 'change', change: message.change });
+      if (!isNext) tell({ type: 'reload' });
+    });
+
+    return {
+      listeners,
+      isTold: () => isTold,
+      close() {
+        round += 1;
+        clearTimeout(timer);
+        unsubscribe();
+      },
+    };
+  }
+
+  return {
+    watch(tenant, listener) {
+      const one = watched.get(tenant) ?? open(tenant);
+      watched.set(tenant, one);
+      const deliver = (signal: TenantSignal) => listener(signal);
+      one.listeners.add(deliver);
+      if (one.isTold()) queueMicrotask(() => one.listeners.has(deliver) && deliver({ type: 'reload' }));
+      return () => {
+        one.listeners.delete(deliver);
+        if (one.listeners.size > 0 || watched.get(tenant) !== one) return;
+        watched.delete(tenant);
+        one.close();
+      };
+    },
+  };
+}
+
+interface ToldChange {
+  readonly tag: string;
+  readonly number: number;
+  /** Absent where this version does not know what was told. */
+  readonly change: TenantChange | undefined;
+}
+
+/** Reads what tell-change.lua publishes. */
+function decodeChange(message: string): ToldChange | undefined {
+  const [tag = '', number, at, kind = '', word, path = ''] = message.split(' ');
+  const change = CHANGE_WORDS.find((known) => known === word);
+  const named = parseStreamPath(path);
+  if (!Number.isFinite(Number(number))) return undefined;
+  const changedKind = kindOf(kind, named?.streamRequestId ?? '');
+  return {
+    tag,
+    number: Number(number),
+    change:
+      named && change && changedKind
+        ? {
+            kind: changedKind,
+            id: named.streamRequestId,
+            tenant: named.tenant,
+            userId: named.userId,
+            change,
+            at: Number(at),
+          }
+        : undefined,
+  };
+}
+
+function kindOf(kind: string, id: string): ChangedKind | undefined {
+  if (kind === 'turn') return 'turn';
+  if (kind !== 'record') return undefined;
+  return isApprovalId(id) ? 'approval' : 'elicitation';
+}
