@@ -70,7 +70,7 @@ await describeInChromium('a page made with assistant-ui', (chromium) => {
     await page.getByRole('button', { name: 'Answer', exact: true }).click();
     await heard(page, '"answer":"green"');
     await page.getByRole('button', { name: 'Say pay' }).click();
-    await page.getByText('The helper asks to use pay.').waitFor();
+    await page.getByText('The helper wants to call pay of Bank.').waitFor();
     await page.getByRole('button', { name: 'Answer', exact: true }).click();
     await heard(page, 'paid {"amount":7}');
     expect(await page.getByRole('group').count()).toBe(0);

@@ -1,4 +1,5 @@
 import { isParleyClientError } from '@parley/core';
+import { askerOf } from '@parley/core/domain/elicitations/asker';
 import { isTerminal } from '@parley/core/domain/elicitations/status';
 import { checkFormSchema, type FormSchema } from '@parley/core/domain/forms/schema';
 import type { Answer, Elicitation, ParleyClient } from '@parley/sdk';
@@ -38,7 +39,7 @@ export async function answerInTerminal(
     for (;;) {
       const answer = await showQuestion(
         screen,
-        { ...first, form: formOfQuestion(first), earlier, faults },
+        { ...first, asker: askerOf(first), form: formOfQuestion(first), earlier, faults },
         {
           signal: watching.signal,
           countdown,

@@ -16,6 +16,7 @@ export {
   type TokenSource,
 } from '@parley/core';
 export type { Approval } from '@parley/core/domain/approvals/approval';
+export { compareWaiting, type Risk } from '@parley/core/domain/approvals/risk';
 export type { Elicitation } from '@parley/core/domain/elicitations/elicitation';
 export type {
   Action,

@@ -15,6 +15,8 @@ export interface QuestionBase {
   readonly description?: string;
   /** The answer must be kept from the model. */
   readonly sensitive?: boolean;
+  /** How much harm a wrong answer can do. Inboxes begin with the highest. */
+  readonly risk?: AskInput['risk'];
   /** Why the question is asked; `trigger` is a short word such as `agent` or `credential_required`. */
   readonly context?: Readonly<Partial<NonNullable<AskInput['context']>>>;
   /** Up to ten short texts by which operators find the question. They are no content, so put nothing personal there. */

@@ -23,7 +23,7 @@ export interface InboxChange {
 }
 
 /**
- * `<elicitation-inbox>`: one person's open questions and approvals of all conversations, newest first. Each row unfolds to
+ * `<elicitation-inbox>`: one person's open questions and approvals of all conversations, the highest risk first. Each row unfolds to
  * its card. Only `server` is required. See docs/widget.md.
  */
 export class ElicitationInbox extends LitElement {
@@ -72,7 +72,7 @@ export class ElicitationInbox extends LitElement {
     return questions === undefined || approvals === undefined ? undefined : questions + approvals;
   }
 
-  /** Focuses the newest question; without one, the chip. */
+  /** Focuses the first question; without one, the chip. */
   override focus(options?: FocusOptions): void {
     const first = this.collapsed ? null : this.renderRoot.querySelector<HTMLElement>('.disclosure');
     (first ?? this.renderRoot.querySelector<HTMLElement>('.chip'))?.focus(options);

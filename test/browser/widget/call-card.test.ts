@@ -178,7 +178,7 @@ await describeInChromium('the card of a call, in a host of another origin,', (ch
         const { streamRequestId, conversationId } = definition;
         const { row } = await requestApproval(engine, { ...person, streamRequestId }, { conversationId });
         if (clientId === undefined) {
-          await host.card.getByText('Travel desk: bookings_cancel').waitFor();
+          await host.card.getByText('Travel desk wants to call bookings_cancel').waitFor();
           // A hostile host lets its model press.
           const call = { tool: 'helper', arguments: { message: 'text: to approve' } };
           const response = { decision: 'approve' };

@@ -476,7 +476,7 @@ describe('push notifications', () => {
     expect(asking.status.message).toMatchObject({
       kind: 'message',
       parts: [
-        { kind: 'text', text: 'Which colour?' },
+        { kind: 'text', text: 'The helper asks: Which colour?' },
         { kind: 'data', data: { type: 'elicitation' } },
       ],
     });

@@ -127,7 +127,7 @@ describe.each(CLIENTS)('the stock client $version', (client) => {
   it('records none of its answers where one of them is refused', async () => {
     const { agent, run, reloaded } = talking(client);
     const { interrupts } = await run({}, 'trip text pay');
-    const asked = ['How do you travel?', 'Which colour?', 'The helper asks to use pay.'];
+    const asked = ['How do you travel?', 'Which colour?', 'The helper wants to call pay of Bank.'];
     const [trip, colour, call] = asked.map((text) => interrupts.find(({ message }) => message === text));
     const answers = (seat: string, answer: unknown, decision: object) => ({
       resume: [resolved(trip, { seat }), resolved(colour, answer), resolved(call, decision)],

@@ -107,7 +107,12 @@ describe.each(CLIENTS)('the stock client $version', (client) => {
     [
       'a call',
       [decided(approval('pending', { inputSchema: { type: 'object' }, remember: 'conversation' }))],
-      { id: 'ap_1', reason: 'tool_call', toolCallId: 'msg_1.t1', message: 'Helper asks to use pay.' },
+      {
+        id: 'ap_1',
+        reason: 'tool_call',
+        toolCallId: 'msg_1.t1',
+        message: 'Helper wants to call pay of bank.',
+      },
     ],
   ])('is interrupted where all of the turn waits for %s', async (_what, open, interrupt) => {
     const items = feed([started, step(0), call, ...open, detached]);

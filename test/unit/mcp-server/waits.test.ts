@@ -112,14 +112,14 @@ describe('what a client is told', () => {
     const approval = {
       approvalId: 'ap_1',
       agent: 'Desk',
-      tool: { name: 'cancel', title: ' ' },
+      tool: { server: 'b', serverTitle: 'Bookings', name: 'cancel', title: ' ' },
       expiresAt: SINCE,
     };
     const open = { questions: [], approvals: [approval] } as unknown as ElsewhereOpen;
     const [block] = toldResult(deployment, open).content as readonly { readonly text: string }[];
     for (const text of [block?.text, toldStatus(deployment, open)]) {
       expect(text).toContain(
-        `"Desk: cancel" is a call that needs the user's approval\n  ${says} (until ${SINCE})`,
+        `"Desk wants to call cancel of Bookings" is a call that needs the user's approval\n  ${says} (until ${SINCE})`,
       );
       expect(text?.includes('Give the user each address')).toBe(hasAddress);
     }

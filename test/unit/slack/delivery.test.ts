@@ -312,7 +312,9 @@ describe('the notice of an approval that was asked elsewhere', () => {
     expect(readable(messages[1] as SlackMessage)).toContain('still waits for your approval');
     expect(await send(2_001_000)).toEqual({ deferInMs: 0 });
     expect(messages[2]?.channel).toBe('C0TEAM');
-    expect(readable(messages[2] as SlackMessage)).toMatch(/has not decided on a call yet: “bookings_cancel”/);
+    expect(readable(messages[2] as SlackMessage)).toMatch(
+      /has not decided on a call of \*Travel desk\* yet: “bookings_cancel”/,
+    );
     expect(readable(messages[2] as SlackMessage)).not.toContain('B-1');
     expect(await send(2_001_000)).toBe('done');
   });

@@ -4,8 +4,8 @@ import {
   type RequestPermissionRequest,
   type RequestPermissionResponse,
 } from '@agentclientprotocol/sdk';
+import { callText } from '@parley/core/domain/approvals/tool-title';
 import { type Approval, type ApprovalChoice, isParleyClientError, type ParleyClient } from '@parley/sdk';
-import { approvalText } from '../approval-text.ts';
 import { describeApproval } from './describe.ts';
 
 interface ApprovalsDeps {
@@ -83,7 +83,7 @@ async function ask(
   signal: AbortSignal,
 ): Promise<void> {
   const { approvalId, toolCallId } = approval;
-  const toolCall = { toolCallId, title: approvalText(approval), rawInput: approval.arguments };
+  const toolCall = { toolCallId, title: callText(approval), rawInput: approval.arguments };
   const request = { sessionId, toolCall, options: optionsOf(approval) };
   const options = { cancellationSignal: signal, stopWaitingOnCancel: true };
   const chosen = await client

@@ -1,7 +1,9 @@
+import { riskNote } from '@parley/core/domain/approvals/risk';
+import { callText } from '@parley/core/domain/approvals/tool-title';
+import { askerOf } from '@parley/core/domain/elicitations/asker';
 import { controlsOf, type FormControl } from '@parley/core/domain/forms/controls';
 import { isRecord } from '@parley/core/domain/plain-record';
 import type { Approval, Elicitation } from '@parley/sdk';
-import { approvalText } from '../approval-text.ts';
 
 /** Describes a question that reached nobody; its asker continues with its own default. */
 export function describeUndelivered(elicitation: Elicitation): string {
@@ -34,7 +36,7 @@ export function describeFailed(elicitation: Elicitation): string {
 /** Describes a call that waits for an approval on which this editor did not decide. */
 export function describeApproval(approval: Approval): string {
   return paragraphs(
-    `**Approval:** ${approvalText(approval)}`,
+    `**Approval:** ${callText(approval)}`,
     'Nothing was decided here. The call waits until its deadline; decide on it in the chat or the inbox of Parley.',
   );
 }
@@ -54,8 +56,11 @@ export function describeNotice(data: unknown): string | undefined {
 }
 
 /** The text of a question. A url is left out: outside of url mode no client may make it clickable. */
-function describeQuestion({ title, message, description, requestedSchema }: Elicitation): string {
-  const heading = `**${title ?? 'Question'}:** ${message}`;
+function describeQuestion(question: Elicitation): string {
+  const { title = 'Question', message, description, requestedSchema, risk } = question;
+  const asker = askerOf(question);
+  const by = asker === undefined ? '' : ` (asked by ${asker})`;
+  const heading = `**${title}${riskNote(risk)}:** ${message}${by}`;
   const lines = controlsOf(requestedSchema).map(describeControl);
   return paragraphs(heading, description, lines.length === 0 ? undefined : lines.join('\n'));
 }

@@ -1,7 +1,9 @@
+import { riskNote } from '@parley/core/domain/approvals/risk';
+import { callText } from '@parley/core/domain/approvals/tool-title';
+import { askerOf } from '@parley/core/domain/elicitations/asker';
 import { readableLine } from '@parley/core/domain/readable';
 import { createClient, type StreamItem } from '@parley/sdk';
 import type { Command } from 'commander';
-import { approvalText } from '../approval-text.ts';
 import { connectionOf } from '../connection.ts';
 import { type CliContext, isJson, print, printJson, styled } from '../context.ts';
 import { EXIT } from '../exit-code.ts';
@@ -39,11 +41,11 @@ function lineOf(item: StreamItem, context: CliContext): string {
   if (item.type === 'other') return readableLine(`${item.event} ${JSON.stringify(item.data)}`);
   if ('approval' in item) {
     const { approvalId, status } = item.approval;
-    return readableLine(
-      `${item.type} ${approvalId} ${status} ${JSON.stringify(approvalText(item.approval))}`,
-    );
+    return readableLine(`${item.type} ${approvalId} ${status} ${JSON.stringify(callText(item.approval))}`);
   }
-  const { elicitationId, status, message } = item.elicitation;
+  const { elicitationId, status, message, risk } = item.elicitation;
+  const asker = askerOf(item.elicitation);
+  const words = `${asker === undefined ? '' : `${asker}: `}${message}${riskNote(risk)}`;
   const name = styled(context, 'cyan', item.type);
-  return `${name} ${readableLine(`${elicitationId} ${status} ${JSON.stringify(message)}`)}`;
+  return `${name} ${readableLine(`${elicitationId} ${status} ${JSON.stringify(words)}`)}`;
 }

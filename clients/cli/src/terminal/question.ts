@@ -1,3 +1,4 @@
+import { type Risk, riskNote } from '@parley/core/domain/approvals/risk';
 import type { FormSchema } from '@parley/core/domain/forms/schema';
 import { readable, readableLine } from '@parley/core/domain/readable';
 import type { AnswerFault } from '@parley/sdk/elicit';
@@ -6,6 +7,9 @@ import { LEFT, type Screen } from './screen.ts';
 
 /** A question as a terminal shows it. */
 interface TerminalQuestion {
+  /** Who asks, where that is known. */
+  readonly asker?: string | undefined;
+  readonly risk?: Risk | undefined;
   readonly message: string;
   readonly title?: string | undefined;
   readonly description?: string | undefined;
@@ -57,11 +61,12 @@ export async function showQuestion(
 
 function introduce(
   screen: Screen,
-  { title, message, description, faults = [], form }: TerminalQuestion,
+  { asker, risk, title, message, description, faults = [], form }: TerminalQuestion,
 ): void {
   const known = form?.properties ?? {};
   const general = faults.filter(({ path }) => !Object.hasOwn(known, path));
   const lines = [
+    ...(asker === undefined ? [] : [`${readableLine(asker)} asks${riskNote(risk)}:`]),
     ...(title === undefined ? [] : [readableLine(title)]),
     readable(message),
     ...(description === undefined ? [] : [readable(description)]),

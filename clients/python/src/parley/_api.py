@@ -31,6 +31,7 @@ class Question(TypedDict, total=False):
     url: the https page that the person opens. ``completion="server"`` waits for ``complete``.
     title, description: shown above and below the message.
     sensitive: the answer must be kept from the model.
+    risk: ``low``, ``medium`` or ``high``: how much harm a wrong answer can do. Inboxes begin with the highest.
     context: why the question is asked; ``trigger`` is a short word such as ``credential_required``.
     tags: up to ten short texts by which operators find the question. They are no content.
     conversation_id, stream_request_id: where the question belongs; both are made when absent.
@@ -45,6 +46,7 @@ class Question(TypedDict, total=False):
     title: str
     description: str
     sensitive: bool
+    risk: str
     context: Json
     tags: Sequence[str]
     conversation_id: str

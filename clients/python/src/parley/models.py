@@ -49,6 +49,7 @@ class Elicitation(_ElicitationRequired, _Ended, total=False):
     answerUrl: str
     sensitive: bool
     tags: Sequence[str]
+    risk: Literal["low", "medium", "high"]
     action: Literal["accept", "decline", "cancel"]
     content: Answer
 

@@ -1,3 +1,4 @@
+import { titleOfServer } from '@parley/core/domain/approvals/tool-title';
 import { readable } from '@parley/core/domain/readable';
 import { html, nothing, type TemplateResult } from 'lit';
 import type { Approval } from '../approval.ts';
@@ -55,17 +56,16 @@ export function callView(props: CallProps): TemplateResult | typeof nothing {
 }
 
 /** The server, the name that the model uses, and what the tool can do. */
-function toolView({ tool }: Approval, isPending: boolean, strings: CardStrings): TemplateResult {
+function toolView({ tool, risk }: Approval, isPending: boolean, strings: CardStrings): TemplateResult {
+  const hintView = (text: string, isGood: boolean) =>
+    html`<li class=${isGood ? '' : 'warn'}>${icon(isGood ? 'done' : 'alert')}${text}</li>`;
   return html`
-    <p class="quiet" part="tool"><bdi>${strings.toolOf(readable(tool.serverTitle ?? tool.server))}</bdi> · <code>${readable(tool.name)}</code></p>
+    <p class="quiet" part="tool"><bdi>${strings.toolOf(readable(titleOfServer(tool)))}</bdi> · <code>${readable(tool.name)}</code></p>
     ${
       isPending
-        ? html`<ul class="hints" part="hints">${strings
+        ? html`<ul class="hints" part="hints">${risk && hintView(strings.risk(risk), risk === 'low')}${strings
             .toolHints(tool.hints)
-            .map(
-              (text) =>
-                html`<li class=${tool.hints?.readOnly ? '' : 'warn'}>${icon(tool.hints?.readOnly ? 'done' : 'alert')}${text}</li>`,
-            )}</ul>`
+            .map((text) => hintView(text, tool.hints?.readOnly === true))}</ul>`
         : nothing
     }
   `;

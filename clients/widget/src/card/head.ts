@@ -18,7 +18,7 @@ export function headView(props: CardProps, end: string | undefined): TemplateRes
   const { view, agent, strings, leftMs } = props;
   const title = firstText(view?.title);
   const why = view && end === undefined ? whyOf(view, agent, strings) : undefined;
-  const by = view && title ? html`<bdi>${strings.asks(agent)}</bdi>` : undefined;
+  const risk = view?.risk;
   return html`
     <div class="head">
       <span class="badge">${icon(badgeOf(props))}</span>
@@ -26,7 +26,8 @@ export function headView(props: CardProps, end: string | undefined): TemplateRes
         <div id="title" class="title" part="title" role="heading" aria-level=${props.headingLevel} tabindex="-1"><bdi>${view ? (title ?? strings.questionFrom(agent)) : end}</bdi></div>
         ${view && end ? html`<p class="end" part="status">${end}</p>` : undefined}
         <div class="by quiet">
-          ${by}
+          ${view && title ? html`<bdi>${strings.asks(agent)}</bdi>` : undefined}
+          ${risk ? html`<span class=${risk === 'high' ? 'soon' : ''} part="risk">${strings.risk(risk)}</span>` : undefined}
           ${leftMs === undefined ? undefined : html`<span class=${leftMs <= SOON_MS ? 'soon' : ''} part="countdown" role="timer">${strings.countdown(leftMs)}</span>`}
         </div>
         ${why ? html`<p class="quiet"><bdi>${why}</bdi></p>` : undefined}

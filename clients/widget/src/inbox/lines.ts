@@ -1,9 +1,12 @@
+import type { Risk } from '@parley/core/domain/approvals/risk';
+
 /** A record in an inbox: a question or an approval. */
 export interface InboxRecord {
   readonly status: string;
   /** ISO 8601. */
   readonly createdAt?: string;
   readonly expiresAt?: string;
+  readonly risk?: Risk | undefined;
 }
 
 /** What an inbox has to know about a kind of record. */

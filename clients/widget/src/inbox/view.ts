@@ -1,3 +1,4 @@
+import { type Risk, rankOfRisk } from '@parley/core/domain/approvals/risk';
 import { isTerminal } from '@parley/core/domain/elicitations/status';
 import { readableLine } from '@parley/core/domain/readable';
 import { html, nothing, type TemplateResult } from 'lit';
@@ -32,6 +33,7 @@ export interface RowContext {
 interface RowContent {
   readonly name: string;
   readonly agent: string;
+  readonly risk: Risk | undefined;
   readonly createdAt: string | undefined;
   readonly expiresAt: string | undefined;
   /** How it ended; undefined while it is open. */
@@ -67,13 +69,14 @@ export function rowView(row: InboxRow, context: RowContext): TemplateResult {
 }
 
 function aboutView(
-  { agent, createdAt, expiresAt }: RowContent,
+  { agent, risk, createdAt, expiresAt }: RowContent,
   { words, server }: RowContext,
 ): TemplateResult {
   const now = server.now();
   const remainingMs = Date.parse(expiresAt ?? '') - now;
   return html`
     <bdi part="agent">${words.asks(agent)}</bdi>
+    ${risk === undefined ? nothing : html`<span class=${risk === 'high' ? 'note' : ''} part="risk">${words.risk(risk)}</span>`}
     ${
       createdAt === undefined
         ? nothing
@@ -96,6 +99,7 @@ function questionContent({ id, item, isUnknown }: InboxLine<Elicitation>, contex
   return {
     name: nameOf(item),
     agent: agentOf(item, undefined, words),
+    risk: item.risk,
     createdAt: item.createdAt,
     expiresAt: item.expiresAt,
     end: isClosed ? endOf(item, words, context.isHere(id)) : undefined,
@@ -121,6 +125,7 @@ function callsContent(lines: readonly InboxLine<Approval>[], context: RowContext
   return {
     name: titleOf(views, words),
     agent: askerOf(first?.item, words),
+    risk: highestRisk(views),
     createdAt: first?.item.createdAt,
     expiresAt: deadlines.sort()[0],
     end: isClosed ? endOfCalls(lines, words, context.isHere) : undefined,
@@ -134,6 +139,10 @@ function callsContent(lines: readonly InboxLine<Approval>[], context: RowContext
         ></approval-card>`
       : nothing,
   };
+}
+
+function highestRisk(views: readonly Approval[]): Risk | undefined {
+  return [...views].sort((a, b) => rankOfRisk(a.risk) - rankOfRisk(b.risk))[0]?.risk;
 }
 
 /** How the calls of a step ended: one sentence if all ended alike, otherwise one for each call. */

@@ -20,6 +20,7 @@ export const GERMAN: AllStrings = {
   questionFrom: (agent) => `Eine Frage. Es fragt: ${agent}`,
   asks: (agent) => `Es fragt: ${agent}`,
   why,
+  risk: (risk) => `Risiko: ${{ low: 'gering', medium: 'mittel', high: 'hoch' }[risk]}`,
   sensitive: 'Als vertraulich gekennzeichnet: Das Sprachmodell soll die Antwort nicht erhalten.',
 
   send: 'Senden',

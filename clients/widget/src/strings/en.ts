@@ -15,6 +15,7 @@ export const ENGLISH: Strings = {
   questionFrom: (agent) => `A question from ${agent}`,
   asks: (agent) => `Asked by ${agent}`,
   why,
+  risk: (risk) => `Risk: ${risk}`,
   sensitive: 'Sensitive: meant to be kept from the language model.',
 
   send: 'Send',

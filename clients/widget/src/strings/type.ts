@@ -1,3 +1,4 @@
+import type { Risk } from '@parley/core/domain/approvals/risk';
 import type { Mode, TerminalStatus } from '@parley/core/domain/elicitations/status';
 import type { FormControl } from '@parley/core/domain/forms/controls';
 import type { Fault } from '@parley/core/domain/forms/fault';
@@ -39,6 +40,8 @@ export interface Strings {
   readonly asks: (agent: string) => string;
   /** The line about the reason; undefined for no line. */
   readonly why: (why: Why) => string | undefined;
+  /** How much harm a wrong answer or decision can do. */
+  readonly risk: (risk: Risk) => string;
   /** Shown with a `sensitive` question. */
   readonly sensitive: string;
 

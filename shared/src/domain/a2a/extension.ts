@@ -1,3 +1,5 @@
+import { RISKS, riskNote } from '@parley/core/domain/approvals/risk';
+import { askerOf } from '@parley/core/domain/elicitations/asker';
 import type { Elicitation } from '@parley/core/domain/elicitations/elicitation';
 import { ACTIONS, COMPLETIONS, MODES, STATUSES } from '@parley/core/domain/elicitations/status';
 import { z } from 'zod';
@@ -16,6 +18,8 @@ export const QuestionData = z.looseObject({
   mode: z.enum(MODES),
   message: z.string(),
   title: z.string().optional(),
+  agent: z.string().optional().describe('Who asks, where that is known.'),
+  risk: z.enum(RISKS).optional().describe('How much harm a wrong answer can do.'),
   description: z.string().optional(),
   requestedSchema: z
     .record(z.string(), z.unknown())
@@ -43,13 +47,16 @@ export type AnswerData = z.infer<typeof AnswerData>;
 /** A question as the extension shows it. `question` is what the client of its turn shows. */
 export function questionDataOf(question: Elicitation): QuestionData {
   const { elicitationId, mode, message, title, description, requestedSchema, url, completion } = question;
-  const { sensitive, status, action, reason, expiresAt } = question;
+  const { sensitive, risk, status, action, reason, expiresAt } = question;
+  const agent = askerOf(question);
   return {
     type: 'elicitation',
     elicitationId,
     mode,
     message,
     ...(title !== undefined && { title }),
+    ...(agent !== undefined && { agent }),
+    ...(risk !== undefined && { risk }),
     ...(description !== undefined && { description }),
     ...(mode === 'form' && requestedSchema !== undefined && { requestedSchema }),
     ...(url !== undefined && { url }),
@@ -71,8 +78,10 @@ export function questionsIn(parts: readonly Pick<WirePart, 'data'>[]): QuestionD
 }
 
 /** A question in words, for clients that do not know the extension. */
-export function questionText({ mode, message, description, requestedSchema, url }: QuestionData): string {
-  const words = description === undefined ? message : `${message}\n${description}`;
+export function questionText(question: QuestionData): string {
+  const { mode, message, description, requestedSchema, url, agent, risk } = question;
+  const asked = `${agent === undefined ? '' : `${agent} asks: `}${message}${riskNote(risk)}`;
+  const words = description === undefined ? asked : `${asked}\n${description}`;
   if (mode === 'url') return url === undefined ? words : `${words}\nOpen: ${url}`;
   const fields = fieldsOf(requestedSchema);
   return isSoleText(fields) ? words : `${words}\n${fields.map(fieldText).join('\n')}`;

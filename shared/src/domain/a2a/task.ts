@@ -1,5 +1,6 @@
 import type { Approval } from '@parley/core/domain/approvals/approval';
 import { isApprovalEnded } from '@parley/core/domain/approvals/status';
+import { callText } from '@parley/core/domain/approvals/tool-title';
 import type { Elicitation } from '@parley/core/domain/elicitations/elicitation';
 import { isTerminal } from '@parley/core/domain/elicitations/status';
 import type { UnknownEvent } from '@parley/core/domain/events';
@@ -30,10 +31,11 @@ export type TaskItem =
   | {
       readonly type: 'approval';
       readonly at: number;
-      readonly approval: Pick<Approval, 'approvalId' | 'status'>;
+      readonly approval: FoldedApproval;
     }
   | { readonly type: 'other'; readonly at: number; readonly event: UnknownEvent };
 
+type FoldedApproval = Pick<Approval, 'approvalId' | 'status' | 'agent' | 'tool' | 'risk'>;
 type QuestionItem = Extract<TaskItem, { type: 'elicitation' }>;
 
 /** A task as the events of its turn make it. */
@@ -62,7 +64,8 @@ export function createTaskFold(head: TaskHead, options: TaskFoldOptions): TaskFo
   const { taskId, contextId } = head;
   const ref = { taskId, contextId };
   const open = new Map<string, Elicitation>();
-  const approvals = new Set<string>();
+  /** The calls that wait for an approval, in words. */
+  const approvals = new Map<string, string>();
   const reply = createReply(ref, options.text);
   const history: WireMessage[] = [];
   let status: WireTask['status'] | undefined;
@@ -139,12 +142,10 @@ export function createTaskFold(head: TaskHead, options: TaskFoldOptions): TaskFo
     return update('TASK_STATE_WORKING', at, messageOf('ROLE_AGENT', parts, true));
   }
 
-  function takeApproval(
-    { approvalId, status: decided }: Pick<Approval, 'approvalId' | 'status'>,
-    at: number,
-  ) {
+  function takeApproval(approval: FoldedApproval, at: number) {
+    const { approvalId, status: decided } = approval;
     if (isApprovalEnded(decided)) approvals.delete(approvalId);
-    else approvals.add(approvalId);
+    else approvals.set(approvalId, `${callText(approval)}. ${APPROVAL}`);
     if (status === undefined || isTerminalState(status.state)) return [];
     return open.size + approvals.size > 0 ? wait(at) : update('TASK_STATE_WORKING', at);
   }
@@ -156,7 +157,7 @@ export function createTaskFold(head: TaskHead, options: TaskFoldOptions): TaskFo
   function askMessage(): WireMessage {
     const questions = [...open.values()].map((one) => questionDataOf(asClientShows(one)));
     const texts = questions.map(questionText);
-    if (approvals.size > 0) texts.push(APPROVAL);
+    texts.push(...approvals.values());
     const text = texts.join('\n\n');
     return messageOf('ROLE_AGENT', [{ text }, ...questions.map((data) => ({ data }))], true);
   }
@@ -218,7 +219,7 @@ function waitingState(questions: readonly Elicitation[]): TaskState {
 }
 
 // A2A has no approvals: the person decides where they see them.
-const APPROVAL = 'The agent waits until the person has approved a call.';
+const APPROVAL = 'It waits until the person has decided.';
 
 const ENDS: Readonly<Record<string, readonly [TaskState, string?]>> = {
   stop: ['TASK_STATE_COMPLETED'],

@@ -1,3 +1,4 @@
+import type { Risk } from '@parley/core/domain/approvals/risk';
 import type { Context, Elicitation, OnUnavailable } from '@parley/core/domain/elicitations/elicitation';
 import type { Completion, Mode, Status } from '@parley/core/domain/elicitations/status';
 import type { FormSchema } from '@parley/core/domain/forms/schema';
@@ -28,14 +29,14 @@ export interface Definition extends StreamRef {
   readonly webhookUrl?: string;
   /** The channel that learns of every change, and when it notifies the person. */
   readonly notify?: NotifyRules;
+  /** How much harm a wrong answer can do, as the asker says. */
+  readonly risk?: Risk;
   readonly context: Context;
   /** Texts by which operators find it. */
   readonly tags?: readonly string[];
   readonly timeoutSeconds: number;
   /** The service key that asked, for logs. Absent where Parley itself asked. */
   readonly askedBy?: string;
-  /** The name of that key for people, where it has one. Older builds did not store it. */
-  readonly askerName?: string;
   /** W3C traceparent of the asking span, so that answer and resume can link to it from any pod. */
   readonly traceparent?: string;
 }
@@ -85,7 +86,8 @@ export function toWire(row: Row, options: WireOptions): Elicitation {
  * would look like the person's answer.
  */
 function shownOf(definition: Definition) {
-  const { title, description, requestedSchema, url, completion, answerUrl, sensitive, ...asked } = definition;
+  const { title, description, requestedSchema, url, completion, answerUrl, sensitive, risk, ...asked } =
+    definition;
   return {
     streamRequestId: asked.streamRequestId,
     conversationId: asked.conversationId,
@@ -99,6 +101,7 @@ function shownOf(definition: Definition) {
     ...(completion !== undefined && { completion }),
     ...(answerUrl !== undefined && { answerUrl }),
     ...(sensitive !== undefined && { sensitive }),
+    ...(risk !== undefined && { risk }),
     context: asked.context,
     ...tagsOf(asked),
   };

@@ -1,4 +1,5 @@
 import type { AskInput } from '@parley/core/domain/elicitations/ask-input';
+import { namedContext } from '@parley/core/domain/elicitations/asker';
 import { isParleyError, ParleyError } from '@parley/core/domain/errors';
 import {
   elicitationOfOwnStream,
@@ -22,7 +23,7 @@ export interface AskRequest {
   readonly input: AskInput;
   /** The service key that asks; absent where Parley itself asks. */
   readonly askedBy?: string | undefined;
-  /** The name of that key, where it has one. People read it where the question names no agent. */
+  /** The name of that key, where it has one. A question that names no agent gets it as the one who asks (`context.agent`). */
   readonly askerName?: string | undefined;
   /** The same key with the same input always leads to the same elicitation, for as long as the retention. */
   readonly idempotencyKey?: string;
@@ -68,8 +69,8 @@ export async function ask(deps: AskDeps, request: AskRequest): Promise<AskResult
       ...withPageUrl(deps.settings, draft, { id, onAnswerPage: request.onAnswerPage === true }),
       ...streamOf(identity),
       conversationId: request.input.conversationId ?? identity.streamRequestId,
+      context: namedContext(draft.context, request.askerName),
       ...(request.askedBy !== undefined && { askedBy: request.askedBy }),
-      ...(request.askerName !== undefined && { askerName: request.askerName }),
       ...(request.notify !== undefined && { notify: request.notify }),
       ...(traceparent !== undefined && { traceparent }),
     };

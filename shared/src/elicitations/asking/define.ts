@@ -53,6 +53,7 @@ export function define(
     ...(input.description !== undefined && { description: visible(input.description) }),
     ...asked,
     ...(input.sensitive === true && { sensitive: true as const }),
+    ...(input.risk !== undefined && { risk: input.risk }),
     ...(input.webhookUrl !== undefined && { webhookUrl: input.webhookUrl }),
     context: visibleTexts(context),
     ...tagsOf(input),

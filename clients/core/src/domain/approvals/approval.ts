@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Tags } from '../tags.ts';
+import { RISKS } from './risk.ts';
 import { APPROVAL_STATUSES, DECISIONS } from './status.ts';
 
 /** What a tool says about itself. It comes from the tool's server and proves nothing; absent hints are unknown. */
@@ -36,11 +37,6 @@ export const RememberFor = z.union([
 ]);
 export type RememberFor = z.infer<typeof RememberFor>;
 
-/** How much harm a wrong decision can do, as the configuration of the agent says. */
-export const RISKS = ['low', 'medium', 'high'] as const;
-export const Risk = z.enum(RISKS);
-export type Risk = z.infer<typeof Risk>;
-
 /** Arguments of a call by name. Secret values are replaced by `MASK`. */
 export const Arguments = z.record(z.string(), z.unknown());
 export type Arguments = z.infer<typeof Arguments>;
@@ -68,9 +64,10 @@ export const Approval = z
     remember: RememberFor.optional().describe(
       'Present when an approval may be remembered, and for how long.',
     ),
-    risk: Risk.optional().describe(
-      'How much harm a wrong decision can do; absent where the rule gives none.',
-    ),
+    risk: z
+      .enum(RISKS)
+      .optional()
+      .describe('How much harm a wrong decision can do; absent where the rule gives none.'),
     tags: Tags.optional(),
     status: z.enum(APPROVAL_STATUSES),
     decision: z.enum(DECISIONS).optional(),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { RecordDefinition } from '../family.ts';
-import { type ApprovalTool, Arguments, type RememberFor, type Risk } from './approval.ts';
+import { type ApprovalTool, Arguments, type RememberFor } from './approval.ts';
+import type { Risk } from './risk.ts';
 import { DECISIONS } from './status.ts';
 
 /** The call that waits for its approval. It is set at creation and never changes. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { RISKS } from '../approvals/risk.ts';
 import { isCallerId } from '../ids.ts';
 import { Tags } from '../tags.ts';
 import { faultOfProse, faultOfUserId } from '../text.ts';
@@ -47,6 +48,10 @@ export const AskInput = z
       .boolean()
       .optional()
       .describe('True: the agent must not give the answer to its model. Parley only passes this on.'),
+    risk: z
+      .enum(RISKS)
+      .optional()
+      .describe('How much harm a wrong answer can do. Inboxes begin with the highest.'),
     context: Context.optional(),
     tags: Tags.optional(),
     // The form's schema checks the values later. Checking each of them here would cost more than the rest of the body.

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { RISKS } from '../approvals/risk.ts';
 import { Tags } from '../tags.ts';
 import { ACTIONS, COMPLETIONS, MODES, STATUSES } from './status.ts';
 
@@ -49,6 +50,7 @@ export const Elicitation = z
         'Page on which the owner signs in and answers the form; present when the client of its turn cannot show the form.',
       ),
     sensitive: z.boolean().optional().describe('True: the agent must not give the answer to its model.'),
+    risk: z.enum(RISKS).optional().describe('How much harm a wrong answer can do, as the asker says.'),
     context: Context,
     tags: Tags.optional(),
     status: z.enum(STATUSES),

@@ -1,4 +1,5 @@
-import { type RememberFor, Risk } from '@parley/core/domain/approvals/approval';
+import type { RememberFor } from '@parley/core/domain/approvals/approval';
+import { RISKS } from '@parley/core/domain/approvals/risk';
 import { Tags } from '@parley/core/domain/tags';
 import { z } from 'zod';
 import { compileRule } from './argument-rule.ts';
@@ -44,9 +45,12 @@ export const ApprovalEntry = z
       .describe(
         'How long a person may have their approval remembered: `never`, `conversation`, or a time such as `7 days`.',
       ),
-    risk: Risk.optional().describe(
-      'How much harm a wrong decision can do. Equal calls of `low` and `medium` can be decided together in the hosted inbox.',
-    ),
+    risk: z
+      .enum(RISKS)
+      .optional()
+      .describe(
+        'How much harm a wrong decision can do. Equal calls of `low` and `medium` can be decided together in the hosted inbox.',
+      ),
     tags: Tags.optional(),
   })
   .superRefine(({ ask, rule, hints, risk, tags }, context) => {

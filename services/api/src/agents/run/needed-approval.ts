@@ -1,4 +1,5 @@
-import type { ApprovalTool, RememberFor, Risk } from '@parley/core/domain/approvals/approval';
+import type { ApprovalTool, RememberFor } from '@parley/core/domain/approvals/approval';
+import type { Risk } from '@parley/core/domain/approvals/risk';
 
 /** The trigger of the waits for approvals. */
 export const APPROVAL_TRIGGER = 'approval';

@@ -1,8 +1,8 @@
+import { askerOf } from '@parley/core/domain/elicitations/asker';
 import { isParleyError } from '@parley/core/domain/errors';
 import { controlsOf } from '@parley/core/domain/forms/controls';
 import type { Row } from '@parley/shared/domain/elicitations/row';
 import type { Engine } from '@parley/shared/elicitations/engine';
-import { askerOfQuestion } from '../../accounts/asker.ts';
 import { answerPath } from '../../accounts/own-pages.ts';
 import type { CallLimits } from '../../http/limits/call-limits.ts';
 import { readForm } from '../serving/form.ts';
@@ -183,13 +183,14 @@ function questionView(
   { row, now, person }: OpenQuestion,
   typed?: Typed,
 ): PageView {
-  const { message, title, description, url, requestedSchema, mode } = row.definition;
+  const { message, title, description, url, requestedSchema, mode, risk } = row.definition;
   return {
     page: 'answer',
-    asking: { message, ...askerOfQuestion(row) },
+    asking: { message, agent: askerOf(row.definition) },
     ...(title !== undefined && { title }),
     ...(description !== undefined && { description }),
     ...(person !== undefined && { person }),
+    ...(risk !== undefined && { risk }),
     fields: shownFields(requestedSchema, typed),
     ...(mode === 'url' && url !== undefined && { origin: new URL(url).origin }),
     leftMs: row.expiresAt - now,

@@ -1,5 +1,5 @@
+import { askerOf } from '@parley/core/domain/elicitations/asker';
 import { bucketOfElicitationId } from '@parley/core/domain/ids';
-import { askerOfQuestion } from '../../accounts/asker.ts';
 import type { SecretForm } from '../../accounts/connector.ts';
 import { connectPath, scopeOf } from '../../accounts/own-pages.ts';
 import { type Admitted, admit } from '../serving/access.ts';
@@ -79,7 +79,7 @@ function askingOf(admitted: Admitted): Asking {
   const { row, target } = admitted;
   const service = target.kind === 'secret' ? takerOf(admitted) : target.service;
   return {
-    ...askerOfQuestion(row),
+    agent: askerOf(row.definition),
     service,
     message: row.definition.message,
   };

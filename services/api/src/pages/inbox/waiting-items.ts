@@ -1,10 +1,10 @@
-import type { Risk } from '@parley/core/domain/approvals/approval';
+import { rankOfRisk } from '@parley/core/domain/approvals/risk';
 import { titleOfServer, titleOfTool } from '@parley/core/domain/approvals/tool-title';
+import { askerOf } from '@parley/core/domain/elicitations/asker';
 import type { Owner } from '@parley/core/domain/ids';
 import type { ApprovalRow } from '@parley/shared/domain/approvals/types';
 import type { Row } from '@parley/shared/domain/elicitations/row';
 import type { Engine } from '@parley/shared/elicitations/engine';
-import { askerOfQuestion } from '../../accounts/asker.ts';
 import {
   answerPath,
   connectPath,
@@ -28,10 +28,6 @@ interface WaitingList {
   readonly hasOlder?: true;
 }
 
-/** Which risks come before others. Questions, and calls of an unknown risk, stand between high and medium. */
-const RANKS: Readonly<Record<Risk, number>> = { high: 0, medium: 2, low: 3 };
-const RANK_WITHOUT_RISK = 1;
-
 /** Reads what waits for a person: the highest risk first, and of one risk what ends first. Equal calls are one item. */
 export async function readWaiting({ engine, publicUrl }: WaitingDeps, owner: Owner): Promise<WaitingList> {
   const { records, now, hasOlder } = await readOpenRecords({ engine }, owner);
@@ -54,7 +50,9 @@ export async function readWaiting({ engine, publicUrl }: WaitingDeps, owner: Own
     items.push(rows.length === 1 ? item : { ...item, leftMs, count: rows.length, path: groupPath(groupId) });
   }
   return {
-    waiting: items.sort((one, other) => rankOf(one) - rankOf(other) || one.leftMs - other.leftMs),
+    waiting: items.sort(
+      (one, other) => rankOfRisk(one.risk) - rankOfRisk(other.risk) || one.leftMs - other.leftMs,
+    ),
     ...(hasOlder && { hasOlder: true }),
   };
 }
@@ -65,15 +63,12 @@ export async function nextPath(deps: WaitingDeps, owner: Owner): Promise<string>
   return waiting.find(({ about }) => about === 'approval')?.path ?? INBOX_PATH;
 }
 
-function rankOf(item: ShownWaiting): number {
-  return item.about === 'question' || item.risk === undefined ? RANK_WITHOUT_RISK : RANKS[item.risk];
-}
-
 function questionItem(row: Row, now: number, publicUrl: string): ShownWaiting {
-  const { title, message } = row.definition;
+  const { title, message, risk } = row.definition;
   return {
     about: 'question',
-    ...askerOfQuestion(row),
+    agent: askerOf(row.definition),
+    ...(risk !== undefined && { risk }),
     ...(title !== undefined && { title }),
     message,
     leftMs: row.expiresAt - now,

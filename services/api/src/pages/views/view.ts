@@ -1,4 +1,5 @@
-import type { ApprovalTool, RememberFor, Risk } from '@parley/core/domain/approvals/approval';
+import type { ApprovalTool, RememberFor } from '@parley/core/domain/approvals/approval';
+import type { Risk } from '@parley/core/domain/approvals/risk';
 import type { EndedApprovalStatus } from '@parley/core/domain/approvals/status';
 import type { FailureCode } from '../../accounts/connector.ts';
 import type { FormTarget } from '../kit/fields.ts';
@@ -9,7 +10,7 @@ import type { GroupView, ShownGrant, ShownWaiting } from './inbox/view.ts';
 /** Who asks and for what, as the person knows it. Plain text throughout: pages escape all of it. */
 export interface Asking {
   /** The agent that asks, by its title. Absent when the question names none: then the service behind the chat asks. */
-  readonly agent?: string;
+  readonly agent?: string | undefined;
   /** What is asked for: the tool's service, by its title. */
   readonly service: string;
   /** The question's own words. */
@@ -147,6 +148,7 @@ export type PageView =
       readonly description?: string;
       /** The signed-in owner, as the sign-in names them; absent for a browser that came by a link. */
       readonly person?: string;
+      readonly risk?: Risk;
       readonly fields: readonly ShownField[];
       /** Where a question with an address of its own leads. */
       readonly origin?: string;

@@ -1,5 +1,5 @@
 import type { Approval } from '@parley/core/domain/approvals/approval';
-import { titleOfTool } from '@parley/core/domain/approvals/tool-title';
+import { callText } from '@parley/core/domain/approvals/tool-title';
 import type { Elicitation } from '@parley/core/domain/elicitations/elicitation';
 import { ParleyError } from '@parley/core/domain/errors';
 import { messageIdOf } from '@parley/core/domain/ids';
@@ -43,11 +43,11 @@ export function interruptOfQuestion(question: Elicitation): Interrupt {
 
 /** An open approval as an interrupt that is bound to its call. */
 export function interruptOfApproval(approval: Approval): Interrupt {
-  const { approvalId: id, agent, tool, inputSchema, remember, toolCallId, streamRequestId } = approval;
+  const { approvalId: id, inputSchema, remember, toolCallId, streamRequestId } = approval;
   return {
     id,
     reason: 'tool_call',
-    message: `${agent} asks to use ${titleOfTool(tool)}.`,
+    message: `${callText(approval)}.`,
     toolCallId: callIdIn(messageIdOf(streamRequestId), toolCallId),
     responseSchema: {
       type: 'object',

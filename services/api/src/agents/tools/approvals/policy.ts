@@ -1,4 +1,5 @@
-import type { RememberFor, Risk } from '@parley/core/domain/approvals/approval';
+import type { RememberFor } from '@parley/core/domain/approvals/approval';
+import type { Risk } from '@parley/core/domain/approvals/risk';
 import { tagsOf } from '@parley/core/domain/tags';
 import { sha256 } from '@parley/shared/records/digest';
 import { type ApprovalEntry, rememberFor } from '../../config/approval.ts';

@@ -81,7 +81,7 @@ export function answerEndedTemplate(
 
 /** The question, and the controls to answer it. */
 export function answerTemplate(view: AnswerView<'answer'>, strings: PageStrings): Template {
-  const { answer, asking, common, consent } = strings;
+  const { answer, approval, asking, common, consent } = strings;
   const { origin } = view;
   const hasFaults = view.fields.some(({ fault }) => fault !== undefined);
   const heading = view.title ?? answer.title;
@@ -93,6 +93,7 @@ export function answerTemplate(view: AnswerView<'answer'>, strings: PageStrings)
     body: html`${wordsOf(view.asking, strings)}
 ${view.description === undefined ? undefined : paragraph(html`<bdi>${view.description}</bdi>`)}
 ${facts([
+  view.risk === undefined ? undefined : [approval.risk, plain(approval.risks[view.risk])],
   view.person === undefined ? undefined : [asking.person, name(view.person)],
   origin === undefined ? undefined : [answer.opens, originBox(origin)],
 ])}

@@ -1,4 +1,5 @@
-import type { RememberFor, Risk } from '@parley/core/domain/approvals/approval';
+import type { RememberFor } from '@parley/core/domain/approvals/approval';
+import type { Risk } from '@parley/core/domain/approvals/risk';
 import type { EndedApprovalStatus } from '@parley/core/domain/approvals/status';
 import type { Html } from '../../kit/html.ts';
 import type { Notice } from '../../kit/notice.ts';

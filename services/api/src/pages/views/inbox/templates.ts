@@ -1,3 +1,4 @@
+import type { Risk } from '@parley/core/domain/approvals/risk';
 import { INBOX_PATH } from '../../../accounts/own-pages.ts';
 import { type Html, html } from '../../kit/html.ts';
 import type { Template } from '../../kit/layout.ts';
@@ -74,17 +75,23 @@ function waitingItem(item: ShownWaiting, strings: PageStrings): Html {
         : itemLink(path, group.decide, group.decideNamed(tool));
     return html`<li><h3>${count === undefined ? approval.title(by, of) : inbox.groupTitle(by, of, plain(String(count)))}</h3>
 ${paragraph(name(server))}
-${risk === undefined ? undefined : paragraph(`${approval.risk}: ${approval.risks[risk]}`, risk === 'high' ? 'box warn' : 'quiet')}
+${riskLine(risk, strings)}
 ${left}
 ${link}</li>`;
   }
-  const { title, message, path } = item;
+  const { title, message, risk, path } = item;
   const { askerFirst } = askerOf(item, strings);
   return html`<li><h3>${title === undefined ? askerFirst : html`<bdi>${title}</bdi>`}</h3>
 ${title === undefined ? undefined : paragraph(askerFirst, 'quiet')}
 <p class="clip" dir="auto">${message}</p>
+${riskLine(risk, strings)}
 ${left}
 ${itemLink(path, inbox.answer, inbox.answerNamed(title ?? heardOf(message)))}</li>`;
+}
+
+function riskLine(risk: Risk | undefined, { approval }: PageStrings): Html | undefined {
+  if (risk === undefined) return undefined;
+  return paragraph(`${approval.risk}: ${approval.risks[risk]}`, risk === 'high' ? 'box warn' : 'quiet');
 }
 
 /** The beginning of a message, without half a character. */

@@ -1,4 +1,5 @@
-import type { ApprovalTool, Risk } from '@parley/core/domain/approvals/approval';
+import type { ApprovalTool } from '@parley/core/domain/approvals/approval';
+import type { Risk } from '@parley/core/domain/approvals/risk';
 import type { FormTarget } from '../../kit/fields.ts';
 
 /** Something that waits for the person. `path` is the page on which it is answered. */
@@ -6,9 +7,10 @@ export type ShownWaiting =
   | {
       readonly about: 'question';
       /** Who asks, as people know them. */
-      readonly agent?: string;
+      readonly agent?: string | undefined;
       readonly title?: string;
       readonly message: string;
+      readonly risk?: Risk;
       readonly leftMs: number;
       readonly path: string;
     }

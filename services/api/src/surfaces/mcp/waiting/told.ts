@@ -1,5 +1,7 @@
 import type { Approval } from '@parley/core/domain/approvals/approval';
-import { titleOfTool } from '@parley/core/domain/approvals/tool-title';
+import { riskNote } from '@parley/core/domain/approvals/risk';
+import { callText } from '@parley/core/domain/approvals/tool-title';
+import { askerOf } from '@parley/core/domain/elicitations/asker';
 import type { Elicitation } from '@parley/core/domain/elicitations/elicitation';
 import type { WholeResult } from '../../../turns/call-result.ts';
 import { CALL_META_KEY } from '../card.ts';
@@ -90,17 +92,15 @@ function lineOf(question: Elicitation, address: string | undefined): string {
   return `${quoted(askedText(question))}\n  ${place} (until ${question.expiresAt})`;
 }
 
-function askedText({ title, message }: Elicitation): string {
-  return title === undefined ? message : `${title}: ${message}`;
+function askedText(question: Elicitation): string {
+  const { title, message, risk } = question;
+  const words = [askerOf(question), title, message].filter((part) => part !== undefined);
+  return `${words.join(': ')}${riskNote(risk)}`;
 }
 
 function lineOfApproval(approval: Approval, address: string | undefined): string {
   const place = address ?? 'the user decides in the inbox of their application';
-  return `${quoted(callOf(approval))} is a call that needs the user's approval\n  ${place} (until ${approval.expiresAt})`;
-}
-
-function callOf({ tool, agent }: Approval): string {
-  return `${agent}: ${titleOfTool(tool)}`;
+  return `${quoted(callText(approval))} is a call that needs the user's approval\n  ${place} (until ${approval.expiresAt})`;
 }
 
 /** A question in one line, for a person. */
@@ -110,7 +110,7 @@ export function lineOfQuestion(question: Elicitation): string {
 
 /** The call of an approval in one line, for a person. */
 export function lineOfCall(approval: Approval): string {
-  return oneLine(callOf(approval));
+  return oneLine(callText(approval));
 }
 
 /** A text of the asker, so that it cannot pass for a part of what Parley says. */

@@ -1,5 +1,6 @@
 import type { Arguments, RememberFor, ToolHints } from '@parley/core/domain/approvals/approval';
 import type { ApprovalDefinition } from '@parley/core/domain/approvals/definition';
+import { riskNote } from '@parley/core/domain/approvals/risk';
 import { isApprovalEnded } from '@parley/core/domain/approvals/status';
 import { titleOfServer, titleOfTool } from '@parley/core/domain/approvals/tool-title';
 import { readable, readableLine } from '@parley/core/domain/readable';
@@ -12,13 +13,22 @@ import { plain } from './fields.ts';
 import { ACTION, DENY_VIEW, EDIT_VIEW, FIELD_ACTION, fieldBlockId, idsValue } from './names.ts';
 import type { ShownTo, SlackMessage } from './question.ts';
 import { endedBlock, openText, otherStateText, settledBy } from './state.ts';
-import { BLOCKS_MAX, clipped, clippedToSize, escaped, lineText, messagePieces, piecesOf } from './text.ts';
+import {
+  BLOCKS_MAX,
+  clipped,
+  clippedToSize,
+  escaped,
+  lineText,
+  messagePieces,
+  NAME_MAX,
+  nameText,
+  piecesOf,
+} from './text.ts';
 
 const NOTIFICATION_MAX = 300;
 /** The longest JSON of arguments in a message. The rest is for names, buttons and state. */
 const ARGUMENTS_MAX = BLOCKS_MAX - 4_000;
 const REASON_MAX = 2_000;
-const NAME_MAX = 150;
 
 /**
  * An approval as a message, in every status. In a channel it names the tool only: the arguments are shown to the person
@@ -26,12 +36,12 @@ const NAME_MAX = 150;
  */
 export function approvalMessage(row: ApprovalRow, place: ShownTo): SlackMessage {
   const { definition } = row;
-  const { tool, agent } = definition;
+  const { tool, agent, risk } = definition;
   const title = readableLine(titleOfTool(tool));
   const call: KnownBlock[] = [
     header(`Approval: ${title}`),
     mrkdwn(
-      `*${nameText(agent)}* wants to call \`${nameText(tool.name)}\` of *${nameText(titleOfServer(tool))}*. ${hintText(tool.hints)}`,
+      `*${nameText(agent)}* wants to call \`${nameText(tool.name)}\` of *${nameText(titleOfServer(tool))}*${riskNote(risk)}. ${hintText(tool.hints)}`,
     ),
     ...(place.isPrivate ? callBlocks(row) : []),
     ...decisionBlocks(row, place),
@@ -203,10 +213,6 @@ function preformatted(text: string): RichTextBlock {
 }
 
 /** A call as a line of plain text. */
-export function toolText({ definition: { tool } }: ApprovalRow): string {
-  return `${lineText(tool.name, NAME_MAX)} of ${lineText(titleOfServer(tool), NAME_MAX)}`;
-}
-
-function nameText(name: string): string {
-  return escaped(clipped(readableLine(name).replaceAll('`', "'").replaceAll('*', '∗'), NAME_MAX));
+export function toolText({ definition: { tool, risk } }: ApprovalRow): string {
+  return `${lineText(tool.name, NAME_MAX)} of ${lineText(titleOfServer(tool), NAME_MAX)}${riskNote(risk)}`;
 }

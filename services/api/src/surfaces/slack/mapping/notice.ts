@@ -1,11 +1,12 @@
 import { titleOfTool } from '@parley/core/domain/approvals/tool-title';
+import { askerOf } from '@parley/core/domain/elicitations/asker';
 import type { FamilyTypes, RowOf } from '@parley/core/domain/family';
 import { isApprovalId } from '@parley/core/domain/ids';
 import { storedRecordOf } from '@parley/shared/ports/elicitations/elicitations';
 import { button, section, textMessage } from './blocks.ts';
 import { ACTION } from './names.ts';
 import type { ShownTo, SlackMessage } from './question.ts';
-import { clipped, escaped, lineText } from './text.ts';
+import { clipped, escaped, lineText, nameText } from './text.ts';
 
 const TITLE_MAX = 150;
 
@@ -19,11 +20,15 @@ export function reminderMessage({ id }: RowOf<FamilyTypes>, { user }: Pick<Shown
 export function escalationMessage(row: RowOf<FamilyTypes>, { user }: Pick<ShownTo, 'user'>): SlackMessage {
   const record = storedRecordOf(row);
   if (record.family === 'approval') {
-    const { tool } = record.row.definition;
-    return textMessage(`<@${user}> has not decided on a call yet: “${titleText(titleOfTool(tool))}”`);
+    const { tool, agent } = record.row.definition;
+    return textMessage(
+      `<@${user}> has not decided on a call of *${nameText(agent)}* yet: “${titleText(titleOfTool(tool))}”`,
+    );
   }
-  const title = titleText(record.row.definition.title || 'Question of an agent');
-  return textMessage(`<@${user}> has not answered a question yet: “${title}”`);
+  const { definition } = record.row;
+  const title = titleText(definition.title || 'Question');
+  const of = ` of *${nameText(askerOf(definition) ?? 'an agent')}*`;
+  return textMessage(`<@${user}> has not answered a question${of} yet: “${title}”`);
 }
 
 function titleText(title: string): string {

@@ -1,3 +1,5 @@
+import { riskNote } from '@parley/core/domain/approvals/risk';
+import { askerOf } from '@parley/core/domain/elicitations/asker';
 import { controlsOf } from '@parley/core/domain/forms/controls';
 import { readable } from '@parley/core/domain/readable';
 import type { Definition, Row } from '@parley/shared/domain/elicitations/row';
@@ -6,7 +8,7 @@ import { BUTTON_MAX, button, context, header, mrkdwn, section, textMessage } fro
 import { areShowable, choicesIn } from './fields.ts';
 import { ACTION } from './names.ts';
 import { endedBlock, openText, otherStateText, settledBy } from './state.ts';
-import { clipped, escaped, fitsMessage, messagePieces } from './text.ts';
+import { clipped, escaped, fitsMessage, messagePieces, nameText } from './text.ts';
 
 /** A message: its blocks, and the text for notifications and screen readers. */
 export interface SlackMessage {
@@ -51,7 +53,12 @@ export function textsOf({ message, description }: Definition): string[] {
 export function questionMessage(row: Row, place: ShownTo): SlackMessage {
   const { definition } = row;
   const title = definition.title || (definition.mode === 'url' ? 'Something to do' : 'Question');
-  const blocks: KnownBlock[] = [header(title), ...messagePieces(...textsOf(definition)).map(section)];
+  const asker = askerOf(definition);
+  const blocks: KnownBlock[] = [
+    header(title),
+    ...(asker === undefined ? [] : [context(`*${nameText(asker)}* asks${riskNote(definition.risk)}:`)]),
+    ...messagePieces(...textsOf(definition)).map(section),
+  ];
   return {
     text: `${stateText(row, place)}: ${escaped(clipped(readable(definition.message), NOTIFICATION_MAX))}`,
     blocks: [...blocks, ...stateBlocks(row, place)],

@@ -5,7 +5,7 @@ import { button, context, header, section } from './blocks.ts';
 import { ACTION, idsValue } from './names.ts';
 import type { ShownTo, SlackMessage } from './question.ts';
 import { openText } from './state.ts';
-import { BLOCKS_MAX, messagePieces } from './text.ts';
+import { BLOCKS_MAX, messagePieces, nameText } from './text.ts';
 
 /** The value of a button holds as many ids. */
 const CALLS_MAX = 50;
@@ -54,11 +54,20 @@ function messageOf(
   shown: readonly KnownBlock[],
   elements: Button[],
 ): SlackMessage {
+  const [first] = open;
   const title = `${open.length} calls of one step`;
+  const asker =
+    first === undefined ? [] : [context(`*${nameText(first.definition.agent)}* wants to make them.`)];
   const until = Math.min(...open.map(({ expiresAt }) => expiresAt));
   return {
     text: `Waiting for an approval: ${title}`,
-    blocks: [header(title), ...shown, { type: 'actions', elements }, context(openText(user, until))],
+    blocks: [
+      header(title),
+      ...asker,
+      ...shown,
+      { type: 'actions', elements },
+      context(openText(user, until)),
+    ],
   };
 }
 

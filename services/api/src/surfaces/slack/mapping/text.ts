@@ -21,6 +21,14 @@ export function lineText(text: string, most: number): string {
   return clipped(readableLine(text) || '–', most);
 }
 
+/** The longest name of an agent, a tool or a server. */
+export const NAME_MAX = 150;
+
+/** A name that others chose, as mrkdwn that may stand between marks of formatting. */
+export function nameText(name: string): string {
+  return escaped(clipped(readableLine(name).replaceAll('`', "'").replaceAll('*', '∗'), NAME_MAX));
+}
+
 /**
  * A text in pieces of at most `most` units, as `lengthOf` counts the text of a character. Pieces end at a line, else at a
  * blank, where there is one in the last third. The pieces of the beginning of a text do not change when the text grows.
