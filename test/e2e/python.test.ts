@@ -1,6 +1,7 @@
 import { Approval } from '@parley/core/domain/approvals/approval';
 import { AskInput } from '@parley/core/domain/elicitations/ask-input';
 import { Elicitation } from '@parley/core/domain/elicitations/elicitation';
+import { type AnswerLink, createClient } from '@parley/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { z } from 'zod';
 import { createRoundRobin, type RoundRobin } from '../harness/http/round-robin.ts';
@@ -36,6 +37,7 @@ else describe('the Python client', suite);
 function suite() {
   const tenant = 'acme';
   const key = serviceKeyOf(tenant);
+  const linkKey = 'a-key-that-makes-links-0123456789';
   let site: Site;
   let balancer: RoundRobin;
   let env: Record<string, string>;
@@ -52,6 +54,8 @@ function suite() {
     ]);
     tool = server;
     env = {
+      PARLEY_API_KEYS: `${tenant}:${key},${tenant}/linker/read+link:${linkKey}`,
+      PARLEY_PUBLIC_URL: 'https://parley.example',
       PARLEY_WEBHOOK_SECRETS: `${tenant}:${SECRET}`,
       PARLEY_OUTBOX_MS: '200',
       PARLEY_CONFIG: site.agents(
@@ -201,6 +205,20 @@ mcpOffer: { tools: [{ server: desk, prefix: false, task: always }] }
       status: 'denied',
     });
     const held = await begin('second');
+    const sdk = createClient({ baseUrl: `${pods[0]?.url}`, token: linkKey });
+    const made = [
+      (await python.call<AnswerLink>('create_answer_link', { token: linkKey, args: [held] })).value,
+      (await python.call<AnswerLink>('create_answer_link', { client: 'async', token: linkKey, args: [held] }))
+        .value,
+      await sdk.createAnswerLink(held, { expiresInSeconds: 60 }),
+    ];
+    for (const link of made) {
+      const { pathname, hash } = new URL(`${link?.url}`);
+      expect([pathname, hash]).toEqual([`/auth/answer/${held}`, expect.stringMatching(/^#[\w-]{43}$/)]);
+      expect(await (await fetch(`${pods[1]?.url}${pathname}`)).text()).toContain('Show the call');
+    }
+    await sdk.revokeAnswerLink(held);
+    expect((await python.call('revoke_answer_link', { token: linkKey, args: [held] })).error).toBeUndefined();
     expect((await python.call('approve', { client: 'async', token, args: [held] })).value).toMatchObject({
       status: 'approved',
     });

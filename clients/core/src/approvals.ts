@@ -1,6 +1,6 @@
 import type { Approval } from './domain/approvals/approval.ts';
 import type { ApprovalStatus } from './domain/approvals/status.ts';
-import type { CallTimeLimits } from './elicitations.ts';
+import { type CallTimeLimits, ELICITATIONS_PATH } from './elicitations.ts';
 import {
   type ApprovalPage,
   parseApproval,
@@ -28,7 +28,15 @@ export interface ApprovalQuery {
 }
 
 const APPROVALS_PATH = '/v1/approvals';
+/** How the ids of approvals begin. */
+const APPROVAL_ID = 'ap_';
 const GRANTS_PATH = '/v1/approval-grants';
+
+/** The path of the answer link of a question or an approval. Throws `not_found` for what cannot be an id. */
+export function answerLinkPath(id: string): string {
+  const records = id.startsWith(APPROVAL_ID) ? APPROVALS_PATH : ELICITATIONS_PATH;
+  return `${records}/${pathSegment(id)}/answer-link`;
+}
 
 // Functions, not methods of one object, so that a bundle contains only those that it uses. They reject as the transport's
 // `request` does.

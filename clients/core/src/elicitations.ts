@@ -38,7 +38,7 @@ export const ELICITATIONS_PATH = '/v1/elicitations';
 /** The path of one elicitation, or of an action on it. Throws `not_found` for what cannot be an id. */
 export function elicitationPath(
   elicitationId: string,
-  action: '' | '/response' | '/complete' | '/wait' | '/answer-link' = '',
+  action: '' | '/response' | '/complete' | '/wait' = '',
 ): string {
   return `${ELICITATIONS_PATH}/${pathSegment(elicitationId)}${action}`;
 }

@@ -1,6 +1,7 @@
 export {
   type ApprovalChoice,
   type ApprovalQuery,
+  answerLinkPath,
   listApprovals,
   listRememberedApprovals,
   readApproval,

@@ -2,6 +2,7 @@ import {
   type Answer,
   type AnswerLink,
   type ApprovalChoice,
+  answerLinkPath,
   type CallOptions,
   createRandomId,
   createTransport,
@@ -49,10 +50,12 @@ export interface AskOptions extends CallOptions {
 }
 
 export interface AnswerLinkOptions extends CallOptions {
-  /** How long the link can be opened, 60 to 86,400; never after the question's deadline. @default 3600 */
+  /** How long the link can be opened, 60 to 86,400; never after the deadline. @default 3600 */
   readonly expiresInSeconds?: number;
   /** True to make a link for a question with `sensitive: true`. */
   readonly allowSensitive?: boolean;
+  /** True to make a link for a call whose `risk` is `high`. */
+  readonly allowHighRisk?: boolean;
 }
 
 export interface InboxOptions {
@@ -154,16 +157,16 @@ export interface ParleyClient {
   /** Withdraws a question; `reason` is a short lower-case word. For services. Errors: `already_settled`, `expired`. */
   withdraw(elicitationId: string, reason?: string, options?: CallOptions): Promise<Elicitation>;
   /**
-   * Makes a link with which one browser answers this question without a token, and revokes the one before. For services
-   * whose key has the scope `link`. Errors: `forbidden`, `invalid_request`, `already_settled`, `expired`.
+   * Makes a link to a question or an approval with which one browser acts without a token, and revokes the one before. For
+   * services whose key has the scope `link`. Errors: `forbidden`, `invalid_request`, `already_settled`, `expired`.
    *
    * @example
    * const { url } = await client.createAnswerLink(elicitationId, { expiresInSeconds: 900 });
    * await mail(person, `I have a question for you: ${url}`);
    */
-  createAnswerLink(elicitationId: string, options?: AnswerLinkOptions): Promise<AnswerLink>;
-  /** Revokes the answer link of a question, also for the browser that has opened it. */
-  revokeAnswerLink(elicitationId: string, options?: CallOptions): Promise<void>;
+  createAnswerLink(id: string, options?: AnswerLinkOptions): Promise<AnswerLink>;
+  /** Revokes the answer link of a question or an approval, also for the browser that has opened it. */
+  revokeAnswerLink(id: string, options?: CallOptions): Promise<void>;
   /**
    * Lists elicitations, newest first.
    *
@@ -252,11 +255,11 @@ export function createClient(options: ClientOptions): ParleyClient {
       return parseElicitation(await transport.request(call));
     },
     async createAnswerLink(id, { signal, ...body } = {}) {
-      const path = elicitationPath(id, '/answer-link');
-      return parseAnswerLink(await transport.request({ method: 'POST', path, body, signal }));
+      const call = { method: 'POST', path: answerLinkPath(id), body, signal } as const;
+      return parseAnswerLink(await transport.request(call));
     },
     async revokeAnswerLink(id, { signal } = {}) {
-      await transport.request({ method: 'DELETE', path: elicitationPath(id, '/answer-link'), signal });
+      await transport.request({ method: 'DELETE', path: answerLinkPath(id), signal });
     },
     list: (filter = {}) => createList(transport, filter),
     events: (id, options = {}) => followStream(transport, id, options),

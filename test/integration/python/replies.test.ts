@@ -75,6 +75,10 @@ function suite() {
     ['chunks', chunked(ELICITATION.slice(0, 9), ELICITATION.slice(9), '')],
     ['an end', head('200 OK') + ELICITATION],
     ['an interim reply', head('100 Continue') + sized('200 OK', ELICITATION)],
+    [
+      'hints before it',
+      head('103 Early Hints', 'link: </a.css>') + head('102 Processing') + sized('200 OK', ELICITATION),
+    ],
   ])('reads a body with %s, beneath the path of the base URL', async (_, bytes) => {
     const { url, asked } = await serving(bytes);
     for (const client of CLIENTS)
@@ -108,6 +112,21 @@ function suite() {
       expect(error, client).toMatchObject({ code, status });
       expect(error?.message ?? '').not.toContain('secret');
     }
+  });
+
+  it.each([
+    ['pending', 'status=pending'],
+    [['pending', 'opened'], 'status=pending%2Copened'],
+    [[], undefined],
+  ])('lists those with the status %j', async (status, query) => {
+    const { url, asked } = await serving(sized('200 OK', '{"elicitations": []}'));
+    for (const client of CLIENTS)
+      expect(
+        (await python.call('list', { client, baseUrl: url, token: 'secret', kwargs: { status } })).value,
+      ).toEqual([]);
+    for (const request of asked)
+      expect(request).toContain(query === undefined ? '/elicitations HTTP' : `?${query} HTTP`);
+    expect(asked).toHaveLength(CLIENTS.length);
   });
 
   it('follows no redirect, which would take the token elsewhere', async () => {

@@ -142,6 +142,19 @@ it('a terminal gets no control characters of events and failures', async () => {
   expect(err).not.toMatch(CONTROLS);
 });
 
+it.each(['{"reasons": "no list"}', '[]', '<html>'])(
+  'why says that %s is no reply of Parley',
+  async (body) => {
+    const server = createServer((_req, res) => res.setHeader('content-type', 'application/json').end(body));
+    const port = await listenOnFreePort(server);
+    onTestFinished(() => void server.close());
+    const env = { PARLEY_URL: `http://127.0.0.1:${port}`, PARLEY_TOKEN: 'key' };
+    const { code, err } = await run(['why', 'el_1'], env);
+    const said = /^parley: The reply (does not come from Parley|is not JSON); check .+\.\n$/;
+    expect([code, err]).toEqual([EXIT.refused, expect.stringMatching(said)]);
+  },
+);
+
 it('doctor prints no control characters of a server', async () => {
   const server = createServer((_req, res) => {
     res.setHeader('content-type', 'application/json').end(JSON.stringify({ info: { version: HOSTILE } }));

@@ -1,4 +1,10 @@
-import { createTransport, pathSegment, RETRY_DEFAULTS, resolveBaseUrl } from '@parley/core';
+import {
+  createTransport,
+  ParleyClientError,
+  pathSegment,
+  RETRY_DEFAULTS,
+  resolveBaseUrl,
+} from '@parley/core';
 import { readableLine } from '@parley/core/domain/readable';
 import type { Command } from 'commander';
 import { z } from 'zod';
@@ -25,7 +31,10 @@ export function registerWhy(program: Command, context: CliContext): void {
       const { baseUrl, token } = connectionOf(command, context, 'service');
       const transport = createTransport({ root: resolveBaseUrl(baseUrl), token, retry: RETRY_DEFAULTS });
       const call = { method: 'GET', ...placeOf(id, flags), signal: context.signal } as const;
-      const { reasons } = Reply.parse(await transport.request(call));
+      const { data } = Reply.safeParse(await transport.request(call));
+      if (data === undefined)
+        throw new ParleyClientError('internal', 'The reply does not come from Parley; check the address.');
+      const { reasons } = data;
       if (isJson(command)) printJson(context, { id, reasons });
       else for (const reason of reasons) print(context, readableLine(reason));
       context.setExitCode(EXIT.accepted);

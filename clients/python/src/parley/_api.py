@@ -96,13 +96,13 @@ class Api:
 
     def page(
         self,
-        status: Sequence[str] | None,
+        status: str | Sequence[str] | None,
         user_id: str | None,
         conversation_id: str | None,
         cursor: str | None,
     ) -> Flow[Mapping[str, Any]]:
         query = {
-            "status": ",".join(status) if status else None,
+            "status": status if isinstance(status, str) else ",".join(status or ()) or None,
             "userId": user_id,
             "conversationId": conversation_id,
             "cursor": cursor,
@@ -130,16 +130,19 @@ class Api:
         return request(self._policy, Call("DELETE", elicitation_path(elicitation_id), body=body), elicitation_of)
 
     def create_answer_link(
-        self, elicitation_id: str, expires_in_seconds: int | None, allow_sensitive: bool
+        self, record_id: str, expires_in_seconds: int | None, allow_sensitive: bool, allow_high_risk: bool
     ) -> Flow[AnswerLink]:
-        body: dict[str, Any] = {"allowSensitive": True} if allow_sensitive else {}
+        body: dict[str, Any] = {}
+        if allow_sensitive:
+            body["allowSensitive"] = True
+        if allow_high_risk:
+            body["allowHighRisk"] = True
         if expires_in_seconds is not None:
             body["expiresInSeconds"] = expires_in_seconds
-        call = Call("POST", elicitation_path(elicitation_id, "/answer-link"), body=body)
-        return request(self._policy, call, link_of)
+        return request(self._policy, Call("POST", _link_path(record_id), body=body), link_of)
 
-    def revoke_answer_link(self, elicitation_id: str) -> Flow[None]:
-        return request(self._policy, Call("DELETE", elicitation_path(elicitation_id, "/answer-link")), anything)
+    def revoke_answer_link(self, record_id: str) -> Flow[None]:
+        return request(self._policy, Call("DELETE", _link_path(record_id)), anything)
 
     def approval(self, approval_id: str) -> Flow[Approval]:
         return request(self._policy, Call("GET", f"/v1/approvals/{segment(approval_id)}"), approval_of)
@@ -159,6 +162,12 @@ class Api:
 
     def forget(self, grant_id: str) -> Flow[None]:
         return request(self._policy, Call("DELETE", f"/v1/approval-grants/{segment(grant_id)}"), anything)
+
+
+def _link_path(record_id: str) -> str:
+    if record_id.startswith("ap_"):
+        return f"/v1/approvals/{segment(record_id)}/answer-link"
+    return elicitation_path(record_id, "/answer-link")
 
 
 def _question(user_id: str, message: str, question: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -59,16 +59,21 @@ def send(origin: Origin, context: ssl.SSLContext | None, call: Call, token: str,
 
 
 def _read_head(sock: socket.socket, method: str, ends_at: float) -> http.client.HTTPResponse:
-    response = http.client.HTTPResponse(sock, method=method)
+    response: Any = http.client.HTTPResponse(sock, method=method)
     response.fp.close()
     reader: Any = io.BufferedReader(_Timed(sock, ends_at))
     response.fp = reader
     try:
         response.begin()
+        # Of the interim replies, http.client passes over 100 alone.
+        while response.status < 200:
+            response.headers = None
+            response.begin()
     except BaseException:
         response.close()
         raise
-    return response
+    head: http.client.HTTPResponse = response
+    return head
 
 
 class _Timed(io.RawIOBase):

@@ -68,7 +68,7 @@ class AsyncClient:
     async def list(
         self,
         *,
-        status: Sequence[str] | None = None,
+        status: str | Sequence[str] | None = None,
         user_id: str | None = None,
         conversation_id: str | None = None,
     ) -> AsyncIterator[Elicitation]:
@@ -102,14 +102,21 @@ class AsyncClient:
         return await self._run(self._api.withdraw(elicitation_id, reason))
 
     async def create_answer_link(
-        self, elicitation_id: str, *, expires_in_seconds: int | None = None, allow_sensitive: bool = False
+        self,
+        record_id: str,
+        *,
+        expires_in_seconds: int | None = None,
+        allow_sensitive: bool = False,
+        allow_high_risk: bool = False,
     ) -> AnswerLink:
         """See :meth:`parley.Client.create_answer_link`."""
-        return await self._run(self._api.create_answer_link(elicitation_id, expires_in_seconds, allow_sensitive))
+        return await self._run(
+            self._api.create_answer_link(record_id, expires_in_seconds, allow_sensitive, allow_high_risk)
+        )
 
-    async def revoke_answer_link(self, elicitation_id: str) -> None:
+    async def revoke_answer_link(self, record_id: str) -> None:
         """See :meth:`parley.Client.revoke_answer_link`."""
-        return await self._run(self._api.revoke_answer_link(elicitation_id))
+        return await self._run(self._api.revoke_answer_link(record_id))
 
     async def get_approval(self, approval_id: str) -> Approval:
         """See :meth:`parley.Client.get_approval`."""

@@ -82,7 +82,7 @@ class Client:
     def list(
         self,
         *,
-        status: Sequence[str] | None = None,
+        status: str | Sequence[str] | None = None,
         user_id: str | None = None,
         conversation_id: str | None = None,
     ) -> Iterator[Elicitation]:
@@ -118,14 +118,24 @@ class Client:
         return self._run(self._api.withdraw(elicitation_id, reason))
 
     def create_answer_link(
-        self, elicitation_id: str, *, expires_in_seconds: int | None = None, allow_sensitive: bool = False
+        self,
+        record_id: str,
+        *,
+        expires_in_seconds: int | None = None,
+        allow_sensitive: bool = False,
+        allow_high_risk: bool = False,
     ) -> AnswerLink:
-        """Makes a link with which one browser answers without a token, and revokes the one before."""
-        return self._run(self._api.create_answer_link(elicitation_id, expires_in_seconds, allow_sensitive))
+        """Makes a link to a question or an approval, and revokes the one before.
 
-    def revoke_answer_link(self, elicitation_id: str) -> None:
-        """Revokes the link of a question, also where it was opened. For services."""
-        return self._run(self._api.revoke_answer_link(elicitation_id))
+        One browser answers or decides with it, without a token. For services whose key has the scope ``link``.
+        """
+        return self._run(
+            self._api.create_answer_link(record_id, expires_in_seconds, allow_sensitive, allow_high_risk)
+        )
+
+    def revoke_answer_link(self, record_id: str) -> None:
+        """Revokes the link of a question or an approval, also where it was opened. For services."""
+        return self._run(self._api.revoke_answer_link(record_id))
 
     def get_approval(self, approval_id: str) -> Approval:
         """Reads an approval. A service sees those of its tenant, a person their own."""
