@@ -31,7 +31,11 @@ function keepCode() {
   }
 }
 
-const cachedData = keptCode();
-const script = new Script(readFileSync(filename, 'latin1'), { filename, cachedData });
-if (cachedData === undefined) process.once('exit', keepCode);
+function load() {
+  const cachedData = keptCode();
+  if (cachedData === undefined) process.once('exit', keepCode);
+  return new Script(readFileSync(filename, 'latin1'), { filename, cachedData });
+}
+
+const script = load();
 script.runInThisContext()(createRequire(filename), { exports: {} }, filename, __dirname);

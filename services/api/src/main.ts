@@ -20,7 +20,7 @@ async function main(): Promise<void> {
     version: readVersion(),
     exports: telemetryExports(env),
   });
-  const pod = wirePod(env, telemetry);
+  const pod = await wirePod(env, telemetry);
   const warnings = warningsOf(env, 'api');
   if (warnings.length > 0)
     pod.log.warn({ warnings }, 'these settings are for development or deserve attention');

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import { ParleyError } from '@parley/core/domain/errors';
 import express from 'express';
+import { noSuchCall } from './problem.ts';
 import type { Route } from './route.ts';
 import { sendJson, sendProblem } from './send.ts';
 import type { Serve } from './serve.ts';
@@ -35,10 +35,6 @@ export function createExpressRoutes(routes: readonly Route[], serve: Serve): exp
     sendProblem(res, error instanceof URIError ? noSuchCall() : error);
   });
   return app;
-}
-
-export function noSuchCall(): ParleyError {
-  return new ParleyError('not_found', 'There is no such call; see /docs.');
 }
 
 function methodsOf(routes: readonly Route[], path: string): string {

@@ -84,3 +84,8 @@ export function problemOf(error: unknown): ProblemReply {
     },
   };
 }
+
+/** For a path that no route has. */
+export function noSuchCall(): ParleyError {
+  return new ParleyError('not_found', 'There is no such call; see /docs.');
+}

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { REFERENCE_ID } from '@parley/core/domain/ids';
 import { createCors } from './cors.ts';
-import { createExpressRoutes, noSuchCall } from './express-routes.ts';
+import { noSuchCall } from './problem.ts';
 import { ANYBODY, type Route, route, type Surface } from './route.ts';
 import { createRouteTable, type RouteTable } from './route-table.ts';
 import { sendProblem } from './send.ts';
@@ -31,7 +31,7 @@ interface Enclosure {
 /**
  * Makes the one router of all surfaces. Plain paths are looked up in a table, in front of Express, which alone would
  * cost more than answering an elicitation. Express serves the rest: percent-encoded parameters, trailing slashes, and
- * the replies 404 and 405. Routes that no other origin may call are in a table alone, so that each has one path.
+ * the replies 404 and 405. It is loaded with the first of these. Routes that no other origin may call are in a table alone, so that each has one path.
  */
 export function createRouter({ surfaces, serve, corsOrigins }: RouterDeps): Router {
   const enclosures = surfaces.flatMap(enclosuresOf);
@@ -40,7 +40,13 @@ export function createRouter({ surfaces, serve, corsOrigins }: RouterDeps): Rout
   const hasClosed = routes.some(isClosed);
   const isClosedPath = (path: string) => hasClosed && table.at(path).some(isClosed);
   const open = routes.filter((one) => !isClosed(one));
-  const fallback = createExpressRoutes(open, serve);
+  let express: Promise<(req: IncomingMessage, res: ServerResponse) => void> | undefined;
+  const fallback = () => {
+    express ??= import('./express-routes.ts').then(({ createExpressRoutes }) =>
+      createExpressRoutes(open, serve),
+    );
+    return express;
+  };
   const applyCors = createCors(corsOrigins, surfaces);
 
   return (req, res) => {
@@ -60,7 +66,7 @@ export function createRouter({ surfaces, serve, corsOrigins }: RouterDeps): Rout
     req.url = url;
     const match = find(table, req.method, path);
     if (match !== undefined) void serve(match.route, match.params, req, res);
-    else fallback(req, res);
+    else void fallback().then((serveRest) => serveRest(req, res));
   };
 }
 

@@ -41,7 +41,8 @@ const NO_CREDENTIALS: Credentials = {
   completeOpen: async () => undefined,
 };
 
-interface AgentsParts extends PodParts {
+/** What a pod with agents is built from. */
+export interface AgentsParts extends PodParts {
   readonly tracer: Tracer;
 }
 
@@ -103,11 +104,10 @@ function quotasOf(env: Env) {
   };
 }
 
-/** Builds the configured agents and the turns of this pod. Undefined when PARLEY_CONFIG is not set. */
-export function wireAgents(parts: AgentsParts): WiredAgents | undefined {
+/** Builds the agents that the file `config` lists, and the turns of this pod. */
+export function wireAgents(parts: AgentsParts, config: string): WiredAgents {
   const { env, backend, engine, log } = parts;
-  if (env.PARLEY_CONFIG === undefined) return undefined;
-  const loaded = loadAgentsConfig(env.PARLEY_CONFIG, wholeEnvironment());
+  const loaded = loadAgentsConfig(config, wholeEnvironment());
   if (loaded.warnings.length > 0) log.warn({ warnings: loaded.warnings }, 'agents configuration');
   let vault: VaultParts | undefined;
   const openVault = () => {

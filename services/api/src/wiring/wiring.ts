@@ -29,22 +29,17 @@ import { createRefusalDelays } from '../http/limits/refusal-delays.ts';
 import type { Surface } from '../http/route.ts';
 import type { Router } from '../http/router.ts';
 import { createServe } from '../http/serve.ts';
-import { agUiRoutes } from '../surfaces/ag-ui/routes.ts';
 import { aiSdkRoutes } from '../surfaces/ai-sdk/routes.ts';
-import { openAiRoutes } from '../surfaces/openai/routes.ts';
 import { restRoutes } from '../surfaces/rest/routes.ts';
-import { wireA2a } from './a2a.ts';
-import { wireReceivedPushes } from './a2a-pushes.ts';
 import { wireAdmin } from './admin.ts';
-import { type WiredAgents, wireAgents } from './agents.ts';
+import type { AgentsParts, WiredAgents } from './agents.ts';
 import { createApp } from './app.ts';
 import { createAuthentication } from './authentication.ts';
 import { wireEraseConversation, wireEraseUser } from './erase-user.ts';
-import { wireMcp } from './mcp.ts';
 import { wireAnswerPages } from './pages/answer-pages.ts';
 import type { PodParts } from './pod-parts.ts';
 import { type RedisWatches, watchEveryRedis } from './redis-watches.ts';
-import { type WiredSlack, wireSlack } from './slack.ts';
+import type { WiredSlack } from './slack.ts';
 
 export interface Pod {
   readonly app: Router;
@@ -64,8 +59,11 @@ export interface Pod {
 
 const SLOW_READER_MS = 30_000;
 
-/** Builds a pod from its environment; `release` ends its telemetry, too. Only this function selects the backend. */
-export function wirePod(env: Env, telemetry: Telemetry): Pod {
+/**
+ * Builds a pod from its environment; `release` ends its telemetry, too. Only this function selects the backend, and loads
+ * what only some pods need: a pod without agents starts in half of the time.
+ */
+export async function wirePod(env: Env, telemetry: Telemetry): Promise<Pod> {
   const version = readVersion();
   const log = createLog({ service: 'parley-api', level: env.PARLEY_LOG_LEVEL, pod: env.PARLEY_POD });
   const metrics = createMetrics(telemetry.meter, metricsOptions(env));
@@ -96,26 +94,10 @@ export function wirePod(env: Env, telemetry: Telemetry): Pod {
     authenticate: createAuthentication(env, log),
     limits: createLimits({ env, backend, metrics, owner, lease }),
   };
-  const agents = wireAgents({
-    env,
-    version,
-    backend,
-    engine,
-    log,
-    metrics,
-    tracer: telemetry.tracer,
-    ...callChecks,
-  });
   const parts = { env, version, backend, engine, log, metrics, drain, ...callChecks };
-  const pages = agents?.accounts?.pages;
-  const slack = agents && pages && wireSlack({ ...parts, turns: agents.turns, pages });
-  const app = createPodApp({
-    ...parts,
-    deliveries: dispatch,
-    redisWatches,
-    ...(agents !== undefined && { agents }),
-    ...(slack !== undefined && { slack }),
-  });
+  const configured = await loadConfigured({ ...parts, tracer: telemetry.tracer });
+  const { agents, slack } = configured;
+  const app = createPodApp({ ...parts, deliveries: dispatch, redisWatches, ...configured });
   const stopSweeping = startRounds({
     round: (signal) => engine.sweepInTurn({ holder: owner, everyMs: env.PARLEY_SWEEP_MS }, signal),
     everyMs: env.PARLEY_SWEEP_MS,
@@ -201,12 +183,34 @@ function createLimits({ env, backend, metrics, owner, lease }: LimitParts): Call
   });
 }
 
-interface AppParts extends PodParts {
+/** What only some pods have. */
+interface Configured {
+  readonly agents?: WiredAgents;
+  readonly agentSurfaces: readonly Surface[];
+  readonly slack?: WiredSlack;
+}
+
+/** Loads the agents of this pod with their surfaces, and Slack, where they are configured. */
+async function loadConfigured(parts: AgentsParts & Pick<AppParts, 'drain'>): Promise<Configured> {
+  const { PARLEY_CONFIG: config } = parts.env;
+  if (config === undefined) return { agentSurfaces: [] };
+  const [{ wireAgents }, { wireAgentSurfaces }] = await Promise.all([
+    import('./agents.ts'),
+    import('./agent-surfaces.ts'),
+  ]);
+  const agents = wireAgents(parts, config);
+  const agentSurfaces = wireAgentSurfaces(parts, agents);
+  const pages = agents.accounts?.pages;
+  if (pages === undefined || parts.env.PARLEY_SLACK_CLIENT_ID === undefined) return { agents, agentSurfaces };
+  const { wireSlack } = await import('./slack.ts');
+  const slack = wireSlack({ ...parts, turns: agents.turns, pages });
+  return { agents, agentSurfaces, ...(slack !== undefined && { slack }) };
+}
+
+interface AppParts extends PodParts, Configured {
   readonly redisWatches: RedisWatches | undefined;
   readonly drain: Drain;
   readonly deliveries: Dispatch;
-  readonly agents?: WiredAgents;
-  readonly slack?: WiredSlack;
 }
 
 function createPodApp(parts: AppParts): Router {
@@ -262,21 +266,7 @@ function createSurfaces(parts: AppParts): Surface[] {
     restRoutes({ engine: asking, limits, webhooks, hasConnectPage, eraseUser, workflows }),
     wireAdmin(parts, slack?.channel),
     aiSdkRoutes({ engine, limits, turns, eraseConversation: wireEraseConversation(parts) }),
-    ...(turns === undefined ? [] : [openAiRoutes({ engine, limits, turns, steps: env.PARLEY_OPENAI_STEPS })]),
-    ...(turns === undefined
-      ? []
-      : [
-          agUiRoutes({
-            engine,
-            limits,
-            turns,
-            hopsMax: env.PARLEY_A2A_HOPS,
-            version: parts.version,
-          }),
-        ]),
-    ...(agents === undefined ? [] : [wireMcp(parts, agents)]),
-    ...(agents === undefined ? [] : wireA2a(parts, agents.turns, agents.offeredToA2a)),
-    ...(agents === undefined ? [] : wireReceivedPushes(parts)),
+    ...parts.agentSurfaces,
     // Before the pages of accounts, which answer for the rest of /auth.
     ...wireAnswerPages(parts, accounts?.pages),
     ...(slack?.surfaces ?? []),
