@@ -73,10 +73,10 @@ async function contentProblems(buildah: Buildah, { target }: Service): Promise<r
   const tests = [
     ['runs as root', 'test "$(id -u)" = 1000'],
     ['can change itself', '! touch /app/x 2>/dev/null'],
-    ['carries build tools', 'test ! -e node_modules/typescript && test ! -e node_modules/tsx'],
-    ['carries sources', 'test -z "$(find shared services -name "*.ts" -path "*/src/*")"'],
-    ['lacks the scripts for Redis', 'test -n "$(find shared/dist -name "*.lua")"'],
-    ['lacks its entry point', `test -e services/${target}/dist/main.js`],
+    ['carries packages or sources', 'test -z "$(find . -name node_modules -o -name "*.ts")"'],
+    ['lacks the licences of others', 'test -s THIRD_PARTY'],
+    ['lacks its entry point', `test -e ${target}/main.cjs`],
+    ['lacks compiled code', `test -n "$(find ${target} -name "*.code")"`],
   ] as const;
   const problems: string[] = [];
   for (const [problem, script] of tests) {
@@ -111,14 +111,7 @@ async function startProblems(
     [portVariable]: port,
   };
   const env = Object.entries(settings).flatMap(([key, value]) => ['--env', `${key}=${value}`]);
-  const command = [
-    'timeout',
-    '--preserve-status',
-    '--kill-after=20',
-    '15',
-    'node',
-    `services/${target}/dist/main.js`,
-  ];
+  const command = ['timeout', '--preserve-status', '--kill-after=20', '15', 'node', `${target}/main.cjs`];
   const ended = buildah(['run', ...CHROOT, ...env, `probe-${target}`, '--', ...command]);
   const isReady = async (): Promise<boolean> => (await fetch(`http://127.0.0.1:${port}/readyz`)).ok;
   const ready = await waitUntil(isReady, { what: `${target} to be ready`, timeoutMs: 14_000 }).then(
