@@ -6,6 +6,7 @@ import { faultsOfA2a } from './a2a-env.ts';
 import { cautionsOf } from './checks/cautions.ts';
 import { faultsOfSecrets } from './checks/secrets.ts';
 import { faultsOfConnect } from './connect-env.ts';
+import { faultsOfConsole } from './console-env.ts';
 import { faultsOfMcp } from './mcp-env.ts';
 import { faultsOfRedis, redisLocation, redisPlaces } from './redis-env.ts';
 import { withSecretFiles } from './secret-files.ts';
@@ -66,6 +67,7 @@ export function readEnv(
     ...faultsOfTokens(parsed.data),
     ...faultsOfVault(parsed.data),
     ...faultsOfConnect(parsed.data),
+    ...faultsOfConsole(parsed.data),
     ...faultsOfPublicUrl(parsed.data),
     ...faultsOfMcp(parsed.data),
     ...faultsOfA2a(parsed.data),

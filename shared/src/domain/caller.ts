@@ -15,12 +15,24 @@ export type Caller =
       /** The name that the deployment gave the key; absent for a key without one, whose `keyId` is a part of a hash. */
       readonly keyName?: string;
       readonly scopes?: readonly Scope[];
+      /** The user id of a person who signed in to the console and acts for the tenant; absent for a key. */
+      readonly operator?: string;
     }
   | ({ readonly kind: 'user' } & Owner);
 
 /** The name of a caller's service key. */
 export function keyIdOf(caller: Caller): string | undefined {
   return caller.kind === 'service' ? caller.keyId : undefined;
+}
+
+/** An operator who signed in to the console. The name of a key cannot begin as the id of the operator's calls does. */
+export function operatorCaller(tenant: string, operator: string, scopes: readonly Scope[]): Caller {
+  return { kind: 'service', tenant, keyId: `operator:${operator}`, scopes, operator };
+}
+
+/** The user id of an operator who signed in to the console; undefined for every other caller. */
+export function operatorOf(caller: Caller): string | undefined {
+  return caller.kind === 'service' ? caller.operator : undefined;
 }
 
 /** The name of a caller's service key for people; undefined for a key without a name. */

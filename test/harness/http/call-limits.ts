@@ -16,6 +16,7 @@ const ROOMY_CALLS: CallLimitSettings = {
   serviceWriteBytes: 1e9,
   serviceReadBytes: 1e9,
   tenantReads: 1e6,
+  operatorCalls: 1e6,
 };
 
 /** The budgets of calls of one pod. No test meets a limit unless it sets its own. */

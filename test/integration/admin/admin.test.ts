@@ -1,6 +1,6 @@
 import { bucketOf, type Owner } from '@parley/core/domain/ids';
 import { parseServiceKeys } from '@parley/shared/config/service-keys';
-
+import { type Caller, keyIdOf } from '@parley/shared/domain/caller';
 import { DETACHED, type RunRef } from '@parley/shared/domain/runs/run';
 import { tenantListKey } from '@parley/shared/redis/client/keys';
 import { Redis } from 'ioredis';
@@ -43,7 +43,7 @@ await describeOnRedis('the admin API', (pods, url) => {
   const stranger = newOwner();
   const engine = engineOn(pods.backend);
   const dead = new Set<string>();
-  const acts: OperatorAct[] = [];
+  const acts: (OperatorAct & { readonly tenant: string; readonly key: string | undefined })[] = [];
   const links = new Set<string>();
   const limits = callLimitsOn(pods.second.limits);
   const redis = new Redis(url);
@@ -55,7 +55,8 @@ await describeOnRedis('the admin API', (pods, url) => {
       alive: async (pod: string) => !dead.has(pod) && pods.second.heartbeats.alive(pod),
     },
     channel: { name: 'slack', isLinked: async ({ userId }: Owner) => links.has(userId) },
-    onAct: (act: OperatorAct) => void acts.push(act),
+    onAct: (act: OperatorAct, caller: Caller) =>
+      void acts.push({ ...act, tenant: caller.tenant, key: keyIdOf(caller) }),
   };
   let served: Awaited<ReturnType<typeof serveAdmin>>;
 

@@ -1,5 +1,5 @@
 import { mintElicitationId, mintRecordId, type Owner } from '@parley/core/domain/ids';
-import type { Caller } from '@parley/shared/domain/caller';
+import { type Caller, operatorCaller } from '@parley/shared/domain/caller';
 import { createMemoryBackend } from '@parley/shared/memory/backend';
 import { createMemoryLimits } from '@parley/shared/memory/limits';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -86,6 +86,22 @@ describe('the reads of a user', () => {
     expect(await read()).toEqual(REFUSED);
     expect(await refusalOf(limits.call(key, true))).toBeUndefined();
     expect(await read({ ...key, keyId: 'other' })).toBeUndefined();
+  });
+
+  it('of an operator have a budget of calls and of bytes that is that of one person', async () => {
+    const limits = callLimitsOn(createMemoryLimits(), { operatorCalls: 3, userReadBytes: 100_000 });
+    const { tenant } = newOwner();
+    const of = (name: string) => operatorCaller(tenant, name, ['operate']);
+    const codes: unknown[] = [];
+    const note = async (call: Promise<void>) => codes.push((await refusalOf(call))?.code);
+    await note(limits.call(of('ada'), false));
+    await note(limits.call(of('ada'), true));
+    await note(limits.opening(of('ada')));
+    await note(limits.call(of('ada'), false));
+    await note(limits.call(of('bob'), false));
+    expect(codes).toEqual([undefined, undefined, undefined, 'rate_limited', undefined]);
+    for (const bytes of [90_000, 90_000, 2_000]) await limits.sent(of('bob'), bytes);
+    expect(await refusalOf(limits.call(of('bob'), false))).toEqual(REFUSED);
   });
 
   it.each([

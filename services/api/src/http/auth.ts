@@ -8,7 +8,7 @@ import { LRUCache } from 'lru-cache';
 import { NEITHER, type TokenVerifier, unauthenticated } from './token.ts';
 
 /** A caller whose token was verified. */
-interface VerifiedCaller {
+export interface VerifiedCaller {
   readonly caller: Caller;
   /** The OAuth client that got a user's token, where the token names it. */
   readonly clientId?: string | undefined;

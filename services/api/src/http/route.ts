@@ -32,6 +32,11 @@ export type Proof<Who> =
       /** Verifies tokens of an audience of their own; the deployment's check when absent. */
       readonly authenticate?: Authenticate;
     }
+  /**
+   * A service key with this scope, or the session of an operator in a tenant where a role of theirs allows the method:
+   * every role reads, and the role `operator` changes.
+   */
+  | { readonly by: 'operator'; readonly scope: Scope }
   /** A cookie. Routes with one are never open to other origins. */
   | { readonly by: 'session'; readonly read: (head: RequestHead) => Who }
   /** A vendor's signature over the raw body. `verifierOf` returns nothing where no vendor signs: `not_found`. */
@@ -198,6 +203,11 @@ export function bearer(...callers: readonly BearerCaller[]): Proof<Caller> {
 /** The same, with a token that this check accepts. */
 export function bearerFor(authenticate: Authenticate, ...callers: readonly BearerCaller[]): Proof<Caller> {
   return { by: 'bearer', callers, authenticate };
+}
+
+/** Service keys with this scope, and operators who signed in to the console. */
+export function operator(scope: Scope = 'operate'): Proof<Caller> {
+  return { by: 'operator', scope };
 }
 
 /** Anybody. */

@@ -1,8 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isParleyError, ParleyError } from '@parley/core/domain/errors';
 import type { Caller } from '@parley/shared/domain/caller';
-import { hasScope } from '@parley/shared/domain/service-key';
-import type { Authenticate } from './auth.ts';
 import { type AdmitBytes, type JsonLimits, readBody } from './body.ts';
 import { check } from './check.ts';
 import { NO_DRAIN } from './life/drain.ts';
@@ -11,14 +9,14 @@ import type { CallLimits } from './limits/call-limits.ts';
 import type { Openings } from './limits/openings.ts';
 import type { RefusalDelays } from './limits/refusal-delays.ts';
 import { STATUS_OF } from './problem.ts';
-import type { BearerCaller, PathParams, Reply, RequestHead, Route, RouteCall } from './route.ts';
+import { type ProofDeps, type Proven, proveByHead } from './proof/by-head.ts';
+import type { PathParams, Reply, RequestHead, Route, RouteCall } from './route.ts';
 import { sendEmpty, sendJson, sendPieces, sendProblem, sendText } from './send.ts';
 import { type SseOptions, sendEvents } from './sse.ts';
 import type { StreamOptions } from './stream.ts';
 import { unauthenticated } from './token.ts';
 
-export interface ServeDeps extends JsonLimits {
-  readonly authenticate: Authenticate;
+export interface ServeDeps extends JsonLimits, ProofDeps {
   readonly limits: Pick<CallLimits, 'call' | 'opening' | 'sent' | 'body'>;
   /** Makes a caller who is refused again and again wait for the reply; by default, every refusal is sent at once. */
   readonly refusalDelays?: RefusalDelays;
@@ -112,13 +110,9 @@ async function replyTo(deps: ServeDeps, { route, params, req, at, life }: HttpEx
   return handled;
 }
 
-/** What is known of a request's caller. */
-interface Proven {
+/** What is known of a request. */
+interface RequestFacts extends Proven {
   readonly head: RequestHead;
-  caller?: unknown;
-  /** When the proof expires, on this pod's clock. */
-  expiresAtMs?: number;
-  clientId?: string | undefined;
 }
 
 /** A request that is served. */
@@ -128,21 +122,7 @@ interface HttpExchange {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
   readonly life: RequestLife;
-  readonly at: Proven;
-}
-
-/** The caller by what the head of the request holds. Throws `unauthenticated` and `forbidden`. */
-async function proveByHead(
-  { authenticate }: ServeDeps,
-  { proof }: Route,
-  req: IncomingMessage,
-  head: RequestHead,
-): Promise<Omit<Proven, 'head'>> {
-  if (proof.by === 'session') return { caller: proof.read(head) };
-  if (proof.by !== 'bearer') return {};
-  const proven = await (proof.authenticate ?? authenticate)(req);
-  admitCaller(proven.caller, proof.callers);
-  return proven;
+  readonly at: RequestFacts;
 }
 
 /** The caller by the signature over the body; returns the body. Throws `not_found`, `too_large`, `unauthenticated`. */
@@ -160,15 +140,20 @@ async function proveByBody(
 }
 
 function admit({ limits }: ServeDeps, route: Route, params: PathParams, caller: unknown): Promise<void> {
-  if (route.proof.by !== 'bearer' || route.limits === 'own') return ADMITTED;
+  if (!hasBudget(route) || route.limits === 'own') return ADMITTED;
   if (route.opensStream === true) return limits.opening(caller as Caller);
   const answers = route.answers === undefined ? undefined : params[route.answers];
   return limits.call(caller as Caller, route.method !== 'GET', answers);
 }
 
+/** True where callers are known, so that each has a budget. */
+function hasBudget({ proof }: Route): boolean {
+  return proof.by === 'bearer' || proof.by === 'operator';
+}
+
 /** What counts the bytes of a body; nothing for callers without a budget. */
-function bodyBudget({ limits }: ServeDeps, { proof }: Route, caller: unknown): AdmitBytes | undefined {
-  return proof.by === 'bearer' ? (bytes) => limits.body(caller as Caller, bytes) : undefined;
+function bodyBudget({ limits }: ServeDeps, route: Route, caller: unknown): AdmitBytes | undefined {
+  return hasBudget(route) ? (bytes) => limits.body(caller as Caller, bytes) : undefined;
 }
 
 function headOf(req: IncomingMessage, res: ServerResponse): RequestHead {
@@ -248,7 +233,9 @@ function isCaller(caller: unknown): caller is Caller {
 
 /** The name under which a person's openings are counted. */
 function personOf(caller: unknown): string | undefined {
-  return isCaller(caller) && caller.kind === 'user' ? `${caller.tenant} ${caller.userId}` : undefined;
+  if (!isCaller(caller)) return undefined;
+  if (caller.kind === 'user') return `${caller.tenant} ${caller.userId}`;
+  return caller.operator === undefined ? undefined : `${caller.tenant} ${caller.keyId}`;
 }
 
 async function fail(deps: ServeDeps, exchange: HttpExchange, error: unknown): Promise<void> {
@@ -269,20 +256,4 @@ async function fail(deps: ServeDeps, exchange: HttpExchange, error: unknown): Pr
     if (res.headersSent) return void res.destroy();
   }
   sendProblem(res, error);
-}
-
-/** Throws `forbidden` for a caller whom the route does not list. */
-function admitCaller(caller: Caller, callers: readonly BearerCaller[]): void {
-  const scopes = callers.filter((listed) => listed !== 'user');
-  if (caller.kind === 'user') {
-    if (!callers.includes('user')) throw forbidden('This call needs a service key.');
-  } else if (scopes.length === 0) {
-    throw forbidden("This call needs a user's token; a service key is nobody's user.");
-  } else if (caller.scopes !== undefined && !hasScope(caller.scopes, scopes)) {
-    throw forbidden(`This call needs a service key with the scope ${scopes.join(' or ')}.`);
-  }
-}
-
-function forbidden(detail: string): ParleyError {
-  return new ParleyError('forbidden', detail);
 }

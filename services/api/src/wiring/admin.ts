@@ -1,5 +1,6 @@
 import { backendSettings } from '@parley/shared/config/env';
 import { createWebhooks } from '@parley/shared/delivery/webhooks';
+import { type Caller, keyIdOf, operatorOf } from '@parley/shared/domain/caller';
 import type { Surface } from '../http/route.ts';
 import type { OperatedChannel } from '../surfaces/admin/deps.ts';
 import { createWatchers } from '../surfaces/admin/live/watchers.ts';
@@ -24,6 +25,15 @@ export function wireAdmin(
     ),
     streamsOf: limits.streamsOf,
     channel,
-    onAct: (act) => log.info({ ...act }, 'operator acted'),
+    onAct: (act, caller) =>
+      log.info(
+        { ...act, tenant: caller.tenant, key: keyNamedBy(caller), operator: operatorOf(caller) },
+        'operator acted',
+      ),
   });
+}
+
+/** The service key that acted; undefined where a signed-in operator did. */
+function keyNamedBy(caller: Caller): string | undefined {
+  return operatorOf(caller) === undefined ? keyIdOf(caller) : undefined;
 }

@@ -37,6 +37,7 @@ import { createApp } from './app.ts';
 import { createAuthentication } from './authentication.ts';
 import { wireEraseConversation, wireEraseUser } from './erase-user.ts';
 import { wireAnswerPages } from './pages/answer-pages.ts';
+import { wireConsole } from './pages/console.ts';
 import type { PodParts } from './pod-parts.ts';
 import { type RedisWatches, watchEveryRedis } from './redis-watches.ts';
 import type { WiredSlack } from './slack.ts';
@@ -177,6 +178,7 @@ function createLimits({ env, backend, metrics, owner, lease }: LimitParts): Call
       serviceWriteBytes: env.PARLEY_LIMIT_SERVICE_WRITE_BYTES,
       serviceReadBytes: env.PARLEY_LIMIT_SERVICE_READ_BYTES,
       tenantReads: env.PARLEY_LIMIT_TENANT_READS,
+      operatorCalls: env.PARLEY_LIMIT_OPERATOR_CALLS,
     },
     holder: { owner, hasLapsed: lease.hasLapsed },
     onRefused: (limit) => metrics.rateLimited.add(1, { limit }),
@@ -265,6 +267,7 @@ function createSurfaces(parts: AppParts): Surface[] {
     healthRoutes({ health: () => backend.health(), redisFault: () => parts.redisWatches?.fault(), drain }),
     restRoutes({ engine: asking, limits, webhooks, hasConnectPage, eraseUser, workflows }),
     wireAdmin(parts, slack?.channel),
+    wireConsole(env),
     aiSdkRoutes({ engine, limits, turns, eraseConversation: wireEraseConversation(parts) }),
     ...parts.agentSurfaces,
     // Before the pages of accounts, which answer for the rest of /auth.

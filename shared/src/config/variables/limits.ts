@@ -131,6 +131,12 @@ export const LIMIT_VARIABLES = {
     'Failed sign-ins, links of other people and refused keys from one address on the connect pages in 10 min.',
   ),
   PARLEY_LIMIT_SERVICE_CALLS: integer(50_000, 1, 1e9, 'Calls with one service key in 10 s.'),
+  PARLEY_LIMIT_OPERATOR_CALLS: integer(
+    300,
+    1,
+    1e9,
+    'Calls of one operator of the console in one tenant in 10 s, the pages of lists and of exports among them.',
+  ),
   PARLEY_REFUSAL_DELAY_MS: integer(
     1_000,
     0,

@@ -32,6 +32,7 @@ const SURFACES = [
 export const LIMITS = [
   'service-calls',
   'service-openings',
+  'operator-calls',
   'user-writes',
   'user-reads',
   'user-read-bytes',

@@ -89,6 +89,8 @@ function operationOf(route: Route, docs: RouteDocs): Record<string, unknown> {
 }
 
 function audience({ proof }: Route): string | undefined {
+  if (proof.by === 'operator')
+    return `For service keys with the scope \`${proof.scope}\` or operators who signed in to the console.`;
   if (proof.by !== 'bearer') return undefined;
   const callers = proof.callers.map((caller) =>
     caller === 'user' ? 'users' : `service keys with the scope \`${caller}\``,

@@ -1,6 +1,6 @@
 import { ParleyError } from '@parley/core/domain/errors';
 import { bucketOfRecordId, type Owner } from '@parley/core/domain/ids';
-import type { Caller } from '@parley/shared/domain/caller';
+import { type Caller, operatorOf } from '@parley/shared/domain/caller';
 import type { LimitName } from '@parley/shared/observe/metrics/metric-labels';
 import type { Rate } from '@parley/shared/ports/limits';
 import type { RouteCall } from '../route.ts';
@@ -14,8 +14,8 @@ import {
 /** Budgets of callers, kept over all pods. Each throws `rate_limited` with a time to try again. */
 export interface CallLimits {
   /**
-   * One call of this caller: a service call, or a user's write or read. With `answers`, the id of the elicitation that the
-   * call answers or of the approval on which it decides, also one answer to it.
+   * One call of this caller: one of a service key or an operator, or a user's write or read. With `answers`, the id of the
+   * elicitation that the call answers or of the approval on which it decides, also one answer to it.
    */
   call(caller: Caller, writes: boolean, answers?: string): Promise<void>;
   /**
@@ -52,6 +52,7 @@ export interface CallLimitSettings {
   readonly serviceWriteBytes: number;
   readonly serviceReadBytes: number;
   readonly tenantReads: number;
+  readonly operatorCalls: number;
 }
 
 const WINDOW_SECONDS = 10;
@@ -99,9 +100,10 @@ export function createCallLimits(deps: CallLimitDeps): CallLimits {
   const { limits, settings, onRefused } = deps;
   /** The budget of the bytes that a caller is sent. */
   function readBytesOf(caller: Caller): readonly [LimitName, Owner, Rate] {
-    return caller.kind === 'service'
-      ? ['service-read-bytes', serviceOf(caller), byteRate(settings.serviceReadBytes)]
-      : ['user-read-bytes', userOf(caller), byteRate(settings.userReadBytes)];
+    const isKey = caller.kind === 'service' && operatorOf(caller) === undefined;
+    return isKey
+      ? ['service-read-bytes', budgetOwnerOf(caller), byteRate(settings.serviceReadBytes)]
+      : ['user-read-bytes', budgetOwnerOf(caller), byteRate(settings.userReadBytes)];
   }
 
   async function spend(
@@ -152,10 +154,18 @@ export function createCallLimits(deps: CallLimitDeps): CallLimits {
     throw new ParleyError('read_quota', 'Too many reads; wait and try again.', { retryAfterSeconds });
   }
 
+  /** A call for a tenant. An operator has one budget for all, as large as one person at a console needs. */
+  function takeServiceCall(caller: Caller, limit: 'service-calls' | 'service-openings'): Promise<void> {
+    const isOperator = operatorOf(caller) !== undefined;
+    return isOperator
+      ? take('operator-calls', budgetOwnerOf(caller), settings.operatorCalls)
+      : take(limit, budgetOwnerOf(caller), settings.serviceCalls);
+  }
+
   return {
     async call(caller, writes, answers) {
       if (caller.kind === 'service') {
-        const call = take('service-calls', serviceOf(caller), settings.serviceCalls);
+        const call = takeServiceCall(caller, 'service-calls');
         await (writes ? call : Promise.all([call, takeRead(caller)]));
       } else if (writes) {
         const call = take('user-writes', caller, settings.userWrites);
@@ -169,7 +179,7 @@ export function createCallLimits(deps: CallLimitDeps): CallLimits {
     async opening(caller) {
       const read = takeRead(caller);
       if (caller.kind === 'user') return read;
-      await Promise.all([take('service-openings', serviceOf(caller), settings.serviceCalls), read]);
+      await Promise.all([takeServiceCall(caller, 'service-openings'), read]);
     },
     async sent(caller, bytes) {
       const points = Math.floor(bytes / POINT_BYTES);
@@ -184,7 +194,7 @@ export function createCallLimits(deps: CallLimitDeps): CallLimits {
       if (caller.kind === 'user')
         await take('user-write-bytes', caller, Math.ceil(userWriteBytes / POINT_BYTES), { points });
       else
-        await take('service-write-bytes', serviceOf(caller), Math.ceil(serviceWriteBytes / POINT_BYTES), {
+        await take('service-write-bytes', budgetOwnerOf(caller), Math.ceil(serviceWriteBytes / POINT_BYTES), {
           points,
         });
     },
@@ -198,13 +208,10 @@ export function createCallLimits(deps: CallLimitDeps): CallLimits {
   };
 }
 
-/** Under whose name a service key has its budgets. */
-function serviceOf({ tenant, keyId }: Caller & { readonly kind: 'service' }): Owner {
-  return { tenant, userId: `${SERVICE_USER}:${keyId ?? ''}` };
-}
-
-function userOf({ tenant, userId }: Caller & { readonly kind: 'user' }): Owner {
-  return { tenant, userId };
+/** Under whose name a caller has budgets. */
+function budgetOwnerOf(caller: Caller): Owner {
+  const { tenant } = caller;
+  return { tenant, userId: caller.kind === 'user' ? caller.userId : `${SERVICE_USER}:${caller.keyId ?? ''}` };
 }
 
 function byteRate(bytes: number): Rate {

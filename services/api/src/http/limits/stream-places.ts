@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { ParleyError } from '@parley/core/domain/errors';
 import type { Owner } from '@parley/core/domain/ids';
-import type { Caller } from '@parley/shared/domain/caller';
+import { type Caller, operatorOf } from '@parley/shared/domain/caller';
 import type { HeldPlace, Limits } from '@parley/shared/ports/limits';
 import type { RouteCall } from '../route.ts';
 
@@ -34,7 +34,8 @@ export interface StreamPlaceDeps {
 
 /**
  * Takes and keeps a place for one event stream of a user; the returned function releases it. `onLost` is called when
- * another reader took the place. Throws `rate_limited` with a time to try again. A service needs no place.
+ * another reader took the place. Throws `rate_limited` with a time to try again. A service key needs no place, and an operator
+ * of the console does.
  */
 export type TakeStreamPlace = (
   caller: Caller,
@@ -52,18 +53,30 @@ export function createStreamPlaces(deps: StreamPlaceDeps): TakeStreamPlace {
   const { limits, holder, streamsMax, onRefused } = deps;
   const keep = createPlaceKeeper(deps);
   return async (caller, reader, onLost) => {
-    if (caller.kind === 'service') return () => undefined;
+    const subject = placedOf(caller);
+    if (subject === undefined) return () => undefined;
     const place = formatPlace({ owner: holder.owner, stream: reader.stream });
-    const hold = () => limits.hold('streams', { subject: caller, place }, streamsMax, PLACE_MS);
-    const isHeld = (await hold()) || ((await freePlace(deps, caller, reader)) && (await hold()));
+    const hold = () => limits.hold('streams', { subject, place }, streamsMax, PLACE_MS);
+    const isHeld = (await hold()) || ((await freePlace(deps, subject, reader)) && (await hold()));
     if (!isHeld) {
       onRefused();
       throw new ParleyError('rate_limited', 'This user has too many open event streams; close one.', {
         retryAfterSeconds: RETRY_AFTER_SECONDS,
       });
     }
-    return keep({ subject: { tenant: caller.tenant, userId: caller.userId }, place, onLost });
+    return keep({ subject, place, onLost });
   };
+}
+
+/** A name of operators that no user can have. */
+const OPERATOR_USER = '\u0000operator';
+
+/** Whose places a reader takes; nothing for a service key. */
+function placedOf(caller: Caller): Owner | undefined {
+  const { tenant } = caller;
+  if (caller.kind === 'user') return { tenant, userId: caller.userId };
+  const operator = operatorOf(caller);
+  return operator === undefined ? undefined : { tenant, userId: `${OPERATOR_USER}:${operator}` };
 }
 
 /** A place that a stream of this pod occupies. */

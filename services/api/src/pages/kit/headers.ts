@@ -35,17 +35,24 @@ export function headersOf(facts: HeaderFacts): Readonly<Record<string, string>> 
     'content-type': 'text/html; charset=utf-8',
     'content-language': facts.language,
     'content-security-policy': policyOf(facts),
-    'x-frame-options': 'DENY',
     // Not `no-referrer`: with that, browsers say `Origin: null` on our own posts.
     'referrer-policy': 'same-origin',
     'cross-origin-opener-policy': facts.keepsOpener ? 'unsafe-none' : 'same-origin',
+    ...closedPageHeaders(facts),
+    ...(facts.retryAfterSeconds !== undefined && { 'retry-after': String(facts.retryAfterSeconds) }),
+  };
+}
+
+/** Headers of every page: it is not framed, cached or searched, nothing is guessed of it, and it needs no device. */
+export function closedPageHeaders({ https }: Pick<HeaderFacts, 'https'>): Readonly<Record<string, string>> {
+  return {
+    'x-frame-options': 'DENY',
     'cross-origin-resource-policy': 'same-origin',
     'x-content-type-options': 'nosniff',
     'x-robots-tag': 'noindex, nofollow',
     'cache-control': 'no-store',
     'permissions-policy': UNUSED.map((feature) => `${feature}=()`).join(', '),
-    ...(facts.https && { 'strict-transport-security': `max-age=${YEAR_SECONDS}` }),
-    ...(facts.retryAfterSeconds !== undefined && { 'retry-after': String(facts.retryAfterSeconds) }),
+    ...(https && { 'strict-transport-security': `max-age=${YEAR_SECONDS}` }),
   };
 }
 

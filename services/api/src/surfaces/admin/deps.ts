@@ -17,9 +17,6 @@ export interface OperatedChannel {
 /** What an operator did, for the log. */
 export interface OperatorAct {
   readonly act: 'withdraw' | 'stop' | 'resume' | 'redeliver';
-  readonly tenant: string;
-  /** The service key that asked for it. */
-  readonly key: string | undefined;
   /** The record, or the stream request of the turn. */
   readonly subject: string;
   readonly reason?: string;
@@ -44,7 +41,8 @@ export interface AdminDeps
   /** What the open event streams of a person read. */
   readonly streamsOf: (owner: Owner) => Promise<readonly string[]>;
   readonly channel?: OperatedChannel | undefined;
-  readonly onAct: (act: OperatorAct) => void;
+  /** `caller` is the service key or the signed-in operator that asked for it. */
+  readonly onAct: (act: OperatorAct, caller: Caller) => void;
 }
 
 /** Whether a caller may see what people and models wrote. */

@@ -3,7 +3,7 @@ import { isTerminal, STATUSES } from '@parley/core/domain/elicitations/status';
 import type { Caller } from '@parley/shared/domain/caller';
 import type { ListedKind } from '@parley/shared/ports/tenant-lists';
 import { z } from 'zod';
-import { bearer, json, type Route, route } from '../../http/route.ts';
+import { json, operator, type Route, route } from '../../http/route.ts';
 import { cursorsOf } from './cursor.ts';
 import { type AdminDeps, mayReadContent } from './deps.ts';
 import { SAMPLE_ADMIN_APPROVAL, SAMPLE_ADMIN_ELICITATION, SAMPLE_ADMIN_TURN } from './examples.ts';
@@ -97,7 +97,7 @@ function elicitationsRoute(deps: AdminDeps): Route {
   return route({
     method: 'GET',
     path: '/v1/admin/elicitations',
-    proof: bearer('operate'),
+    proof: operator(),
     query: ElicitationQuery,
     docs: {
       group: 'Operations',
@@ -137,7 +137,7 @@ function approvalsRoute(deps: AdminDeps): Route {
   return route({
     method: 'GET',
     path: '/v1/admin/approvals',
-    proof: bearer('operate'),
+    proof: operator(),
     query: ApprovalQuery,
     docs: {
       group: 'Operations',
@@ -175,7 +175,7 @@ function turnsRoute(deps: AdminDeps): Route {
   return route({
     method: 'GET',
     path: '/v1/admin/turns',
-    proof: bearer('operate'),
+    proof: operator(),
     query: TurnQuery,
     docs: {
       group: 'Operations',

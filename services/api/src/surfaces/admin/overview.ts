@@ -1,6 +1,6 @@
 import type { ListedKind, ListRange } from '@parley/shared/ports/tenant-lists';
 import { z } from 'zod';
-import { bearer, json, type Route, route } from '../../http/route.ts';
+import { json, operator, type Route, route } from '../../http/route.ts';
 import type { AdminDeps } from './deps.ts';
 
 const MINUTE_MS = 60_000;
@@ -48,7 +48,7 @@ export function overviewRoute(deps: Pick<AdminDeps, 'tenantLists'>): Route {
   return route({
     method: 'GET',
     path: '/v1/admin/overview',
-    proof: bearer('operate'),
+    proof: operator(),
     docs: {
       group: 'Operations',
       summary: 'Count what is open in a tenant, by its age',

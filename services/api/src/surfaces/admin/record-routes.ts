@@ -1,12 +1,12 @@
 import { isParleyError, ParleyError } from '@parley/core/domain/errors';
 import { bucketOf, bucketOfRecordId, isApprovalId } from '@parley/core/domain/ids';
-import { type Caller, keyIdOf, notFound } from '@parley/shared/domain/caller';
+import { type Caller, notFound } from '@parley/shared/domain/caller';
 import { WithdrawReason } from '@parley/shared/domain/elicitations/response-input';
 import { webhookIdOf } from '@parley/shared/domain/webhooks/webhook';
 import { why } from '@parley/shared/domain/why/why';
 import type { StoredRecord } from '@parley/shared/ports/elicitations/elicitations';
 import { z } from 'zod';
-import { bearer, json, jsonBody, type Route, route } from '../../http/route.ts';
+import { json, jsonBody, operator, type Route, route } from '../../http/route.ts';
 import { type AdminDeps, mayReadContent } from './deps.ts';
 import { SAMPLE_ADMIN_APPROVAL, SAMPLE_ADMIN_ELICITATION } from './examples.ts';
 import { factsOfRecord } from './facts.ts';
@@ -104,7 +104,7 @@ function readRoute(deps: AdminDeps, kind: AdminFamily): Route {
   return route({
     method: 'GET',
     path,
-    proof: bearer('operate'),
+    proof: operator(),
     docs: {
       group: 'Operations',
       summary: `Read ${noun} of any user, with its history`,
@@ -129,7 +129,7 @@ function whyRoute(deps: AdminDeps, kind: AdminFamily): Route {
   return route({
     method: 'GET',
     path: `${kind.path}/why`,
-    proof: bearer('operate'),
+    proof: operator(),
     docs: {
       group: 'Operations',
       summary: `Read why ${kind.noun} waits, or how it ended`,
@@ -169,7 +169,7 @@ function withdrawRoute(deps: AdminDeps, kind: AdminFamily): Route {
   return route({
     method: 'DELETE',
     path,
-    proof: bearer('operate'),
+    proof: operator(),
     body: jsonBody(OperatorWithdrawal, { optional: true }),
     docs: {
       group: 'Operations',
@@ -185,11 +185,10 @@ function withdrawRoute(deps: AdminDeps, kind: AdminFamily): Route {
     },
     async handle({ caller, params, body, admitted }) {
       await admitted;
-      const { tenant } = caller;
       const { record, now } = await find(deps, caller, kind, params.id);
       const { id } = record.row;
       await withdraw(deps, caller, { record, now }, body.reason);
-      deps.onAct({ act: 'withdraw', tenant, key: keyIdOf(caller), subject: id, reason: body.reason });
+      deps.onAct({ act: 'withdraw', subject: id, reason: body.reason }, caller);
       return json(200, await viewOf(deps, caller, await find(deps, caller, kind, id)));
     },
   });
@@ -199,7 +198,7 @@ function redeliverRoute(deps: AdminDeps, kind: AdminFamily): Route {
   return route({
     method: 'POST',
     path: `${kind.path}/redeliver`,
-    proof: bearer('operate'),
+    proof: operator(),
     body: jsonBody(RedeliverInput),
     docs: {
       group: 'Operations',
@@ -220,7 +219,7 @@ function redeliverRoute(deps: AdminDeps, kind: AdminFamily): Route {
       const { id, definition } = record.row;
       const webhook = kind.family === 'elicitation' ? webhookIdOf(id) : undefined;
       await redeliver(deps, by, { tenant, subject: id, bucket: bucketOf(definition), webhook });
-      deps.onAct({ act: 'redeliver', tenant, key: keyIdOf(caller), subject: id, reason: by });
+      deps.onAct({ act: 'redeliver', subject: id, reason: by }, caller);
       return json(200, { outstanding: true });
     },
   });

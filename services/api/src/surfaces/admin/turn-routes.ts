@@ -1,13 +1,13 @@
 import { UserId } from '@parley/core/domain/elicitations/ask-input';
 import { ParleyError } from '@parley/core/domain/errors';
 import { bucketOf, formatStreamPath, isReferenceId, type StreamRef } from '@parley/core/domain/ids';
-import { type Caller, keyIdOf, notFound } from '@parley/shared/domain/caller';
+import { type Caller, notFound } from '@parley/shared/domain/caller';
 import { DETACHED, type RunHead } from '@parley/shared/domain/runs/run';
 import { why } from '@parley/shared/domain/why/why';
 import { resumeRun } from '@parley/shared/runs/resume';
 import { stopTurn } from '@parley/shared/runs/stop';
 import { z } from 'zod';
-import { bearer, json, jsonBody, type Route, route } from '../../http/route.ts';
+import { json, jsonBody, operator, type Route, route } from '../../http/route.ts';
 import { serviceOwner } from '../../turns/principal.ts';
 import { readTurnTimeline, Timeline } from '../../turns/timeline.ts';
 import type { AdminDeps } from './deps.ts';
@@ -67,7 +67,7 @@ function readRoute(deps: AdminDeps): Route {
   return route({
     method: 'GET',
     path: PATH,
-    proof: bearer('operate'),
+    proof: operator(),
     query: OwnerQuery,
     docs: {
       group: 'Operations',
@@ -87,7 +87,7 @@ function timelineRoute(deps: AdminDeps): Route {
   return route({
     method: 'GET',
     path: `${PATH}/timeline`,
-    proof: bearer('operate'),
+    proof: operator(),
     query: OwnerQuery,
     docs: {
       group: 'Operations',
@@ -110,7 +110,7 @@ function whyRoute(deps: AdminDeps): Route {
   return route({
     method: 'GET',
     path: `${PATH}/why`,
-    proof: bearer('operate'),
+    proof: operator(),
     query: OwnerQuery,
     docs: {
       group: 'Operations',
@@ -132,7 +132,7 @@ function stopRoute(deps: AdminDeps): Route {
   return route({
     method: 'POST',
     path: `${PATH}/stop`,
-    proof: bearer('operate'),
+    proof: operator(),
     query: OwnerQuery,
     docs: {
       group: 'Operations',
@@ -166,7 +166,7 @@ function resumeRoute(deps: AdminDeps): Route {
   return route({
     method: 'POST',
     path: `${PATH}/resume`,
-    proof: bearer('operate'),
+    proof: operator(),
     query: OwnerQuery,
     docs: {
       group: 'Operations',
@@ -205,7 +205,7 @@ function redeliverRoute(deps: AdminDeps): Route {
   return route({
     method: 'POST',
     path: `${PATH}/redeliver`,
-    proof: bearer('operate'),
+    proof: operator(),
     query: OwnerQuery,
     body: jsonBody(RedeliverInput),
     docs: {
@@ -232,11 +232,6 @@ interface Act {
   readonly reason?: string;
 }
 
-function noteAct(
-  { onAct }: AdminDeps,
-  caller: Caller,
-  { tenant, streamRequestId }: StreamRef,
-  act: Act,
-): void {
-  onAct({ ...act, tenant, key: keyIdOf(caller), subject: streamRequestId });
+function noteAct({ onAct }: AdminDeps, caller: Caller, { streamRequestId }: StreamRef, act: Act): void {
+  onAct({ ...act, subject: streamRequestId }, caller);
 }

@@ -1,0 +1,25 @@
+import type { Env } from './variables.ts';
+
+const NEEDED = {
+  oidc: [
+    'PARLEY_PUBLIC_URL',
+    'PARLEY_CONNECT_OIDC_ISSUER',
+    'PARLEY_CONNECT_OIDC_CLIENT_ID',
+    'PARLEY_CONSOLE_ROLES_CLAIM',
+  ],
+  dev: ['PARLEY_PUBLIC_URL'],
+} as const;
+
+/** Faults in the settings of the console. */
+export function faultsOfConsole(env: Env): string[] {
+  const { PARLEY_CONSOLE: console, NODE_ENV } = env;
+  if (console === undefined) return [];
+  const faults = NEEDED[console].flatMap((name) =>
+    env[name] === undefined ? [`${name}: is required with PARLEY_CONSOLE=${console}`] : [],
+  );
+  if (console === 'dev' && NODE_ENV === 'production')
+    faults.push('PARLEY_CONSOLE: production needs oidc; dev does not verify the typed name');
+  if (env.PARLEY_CONSOLE_IDLE_SECONDS > env.PARLEY_CONSOLE_SESSION_SECONDS)
+    faults.push('PARLEY_CONSOLE_IDLE_SECONDS: must be at most PARLEY_CONSOLE_SESSION_SECONDS');
+  return faults;
+}
