@@ -23,6 +23,7 @@ import { waitContract } from './cases/elicitations/waiting.ts';
 import { watchContract } from './cases/elicitations/watching.ts';
 import { erasingContract } from './cases/erasing.ts';
 import { approvalContract } from './cases/families/editing.ts';
+import { extendingContract } from './cases/families/extending.ts';
 import { familyContract } from './cases/families/shared.ts';
 import { ownerRecordContract } from './cases/owner-records.ts';
 import { pageStoreContract } from './cases/page-store.ts';
@@ -40,6 +41,7 @@ import { refreshContract, vaultContract } from './cases/vault/suite.ts';
 /** Parts that together run every script, publish in every way and use every kind of record. */
 const ON_EVERY_TOPOLOGY: readonly ((contract: Contract) => void)[] = [
   familyContract,
+  extendingContract,
   feedContract,
   liveTextContract,
   runQueueContract,

@@ -32,7 +32,10 @@ export async function answerInTerminal(
   countdown = countdownOf(first),
 ): Promise<Elicitation> {
   const { screen } = parts;
-  const watching = watchEnd(parts, first.elicitationId);
+  let left = countdown;
+  const watching = watchEnd(parts, first.elicitationId, (changed) => {
+    left = countdownOf(changed);
+  });
   let earlier: TerminalContent | undefined;
   let faults: readonly AnswerFault[] = [];
   try {
@@ -42,7 +45,7 @@ export async function answerInTerminal(
         { ...first, asker: askerOf(first), form: formOfQuestion(first), earlier, faults },
         {
           signal: watching.signal,
-          countdown,
+          countdown: () => left(),
           offersDecline: faults.length === 0,
           open: openPage,
         },
@@ -86,8 +89,11 @@ async function send(
   }
 }
 
+/** Called with the question when it has changed and is still open. */
+type OnChange = (elicitation: Elicitation) => void;
+
 /** Follows the inbox; aborts its signal when the question has ended, or with the caller's signal. */
-function watchEnd({ client, signal }: AnsweringParts, elicitationId: string) {
+function watchEnd({ client, signal }: AnsweringParts, elicitationId: string, onChange: OnChange) {
   const controller = new AbortController();
   const following = new AbortController();
   const stop = () => {
@@ -96,14 +102,14 @@ function watchEnd({ client, signal }: AnsweringParts, elicitationId: string) {
   };
   const abort = () => controller.abort();
   signal.addEventListener('abort', abort, { once: true });
-  const ended = untilEnded({ client, signal }, elicitationId, following.signal);
+  const ended = untilEnded({ client, signal, onChange }, elicitationId, following.signal);
   // Without the live stream the question is still shown and answered.
   ended.then(abort, () => undefined);
   return { signal: controller.signal, ended, stop };
 }
 
 async function untilEnded(
-  { client, signal }: Pick<AnsweringParts, 'client' | 'signal'>,
+  { client, signal, onChange }: Pick<AnsweringParts, 'client' | 'signal'> & { readonly onChange: OnChange },
   elicitationId: string,
   stopped: AbortSignal,
 ): Promise<Elicitation> {
@@ -116,6 +122,7 @@ async function untilEnded(
     if (known) continue;
     const now = item.type === 'inbox-snapshot' ? await client.get(elicitationId) : item.elicitation;
     if (isTerminal(now.status)) return now;
+    onChange(now);
   }
   signal.throwIfAborted();
   return client.get(elicitationId);

@@ -49,6 +49,7 @@ export type InboxItem =
 
 const APPROVAL_CHANGES: Readonly<Record<ApprovalEventName, true>> = {
   'approval-request': true,
+  'approval-updated': true,
   'approval-resolved': true,
 };
 

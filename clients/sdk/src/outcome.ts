@@ -39,7 +39,9 @@ export async function waitForOutcome(
 ): Promise<Outcome> {
   const { retry } = transport;
   const path = elicitationPath(first.elicitationId, '/wait');
-  const giveUpAt = performance.now() + timeToDeadlineMs(first) + retry.graceMs;
+  const giveUpAfter = (one: Elicitation) => performance.now() + timeToDeadlineMs(one) + retry.graceMs;
+  let giveUpAt = giveUpAfter(first);
+  let deadline = first.expiresAt;
   const backoff = createBackoff(retry);
 
   const poll = async (remainingMs: number) => {
@@ -59,6 +61,9 @@ export async function waitForOutcome(
     let delayMs = 0;
     try {
       latest = await poll(remainingMs);
+      // An operator may have moved the deadline.
+      if (latest.expiresAt !== deadline) giveUpAt = giveUpAfter(latest);
+      deadline = latest.expiresAt;
       if (performance.now() - startedAt < EARLY_REPLY_MS) delayMs = backoff.nextDelayMs();
       else backoff.reset();
     } catch (error) {
@@ -67,7 +72,7 @@ export async function waitForOutcome(
       delayMs = backoff.nextDelayMs(error.retryAfterSeconds);
     }
     if (isTerminal(latest.status)) continue;
-    if (remainingMs <= 0) throw unknownOutcome(first, failure);
+    if (remainingMs <= 0 && performance.now() >= giveUpAt) throw unknownOutcome(first, failure);
     await sleep(Math.max(Math.min(delayMs, giveUpAt - performance.now()), 0), signal);
   }
 }

@@ -12,6 +12,7 @@ import type { EngineDeps } from '../records/deps.ts';
 import type { ExpireResult } from '../records/expire.ts';
 import { expireAny, expireTogether } from '../records/expire-any.ts';
 import { type ExpireDueInput, expireDue } from '../records/expire-due.ts';
+import { type ExtendRequest, extendRecord } from '../records/extend.ts';
 import { approvalDeps, elicitationDeps } from '../records/family-deps.ts';
 import type { Turn } from '../records/in-turn.ts';
 import { createKnownRows } from '../records/known-rows.ts';
@@ -47,6 +48,11 @@ export interface WithdrawRecord extends Omit<WithdrawRequest<ElicitationTypes>, 
   readonly seen?: SeenStored;
 }
 
+/** Moves the deadline of a record of any family. */
+export interface ExtendStored extends Omit<ExtendRequest<ElicitationTypes>, 'seen'> {
+  readonly seen: SeenStored;
+}
+
 /** The use cases, bound to one backend: the whole of what adapters see. */
 export function createEngine(deps: EngineDeps) {
   const rows = createKnownRows(deps.settings.knownBytesMax);
@@ -72,6 +78,12 @@ export function createEngine(deps: EngineDeps) {
     else await withdraw(questions, { ...request, ...(seen?.family === 'elicitation' && { seen }) });
   }
 
+  /** Moves the deadline of a record of any family. */
+  async function extendAny({ seen, ...request }: ExtendStored): Promise<void> {
+    if (seen.family === 'approval') await extendRecord(approvals, { ...request, seen });
+    else await extendRecord(questions, { ...request, seen });
+  }
+
   /** Whether a record of any family is still open. Throws `not_found`. */
   async function isOpen(caller: Caller, id: string): Promise<boolean> {
     if (isApprovalId(id)) return !isApprovalEnded((await readRecord(approvals, caller, id)).row.status);
@@ -84,6 +96,8 @@ export function createEngine(deps: EngineDeps) {
     complete: (input: CompleteInput) => complete(questions, input),
     withdraw: (request: WithdrawRequest<ElicitationTypes>) => withdraw(questions, request),
     withdrawRecord,
+    extend: (request: ExtendRequest<ElicitationTypes>) => extendRecord(questions, request),
+    extendRecord: extendAny,
     isOpen,
     expire: (id: string) => expireAny(allDeps, id),
     /** Expires those whose timers have fired. Returns the ms until the deadlines of those that were too early. */
@@ -119,6 +133,7 @@ export function createEngine(deps: EngineDeps) {
       find: (request: Parameters<typeof findRequested>[2]) => findRequested(deps, approvals, request),
       decide: (input: DecideInput) => decide(approvals, grants, input),
       withdraw: (request: WithdrawRequest<ApprovalTypes>) => withdraw(approvals, request),
+      extend: (request: ExtendRequest<ApprovalTypes>) => extendRecord(approvals, request),
       read: (caller: Caller, id: string) => readRecord(shownApprovals, caller, id),
       list: (request: PageRequest<ApprovalTypes>) => shown.approvals.page(request),
       wait: (input: WaitInput<ApprovalTypes>) => wait(approvals, input),

@@ -205,7 +205,8 @@ function hasEnded(record: StoredRecord): boolean {
 function changeOf(record: StoredRecord, sent: number | undefined, now: number): InboxChange {
   const shown = { now, content: false };
   if (record.family === 'approval') {
-    const event = hasEnded(record) ? 'approval-resolved' : 'approval-request';
+    const open = sent === undefined ? 'approval-request' : 'approval-updated';
+    const event = hasEnded(record) ? 'approval-resolved' : open;
     return { type: 'approval-change', event, approval: APPROVALS.toWire(record.row, shown) };
   }
   const open = sent === undefined ? 'elicitation-request' : 'elicitation-updated';

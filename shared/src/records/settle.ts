@@ -1,12 +1,12 @@
 import { ParleyError } from '@parley/core/domain/errors';
-import type { ExpireCommand, FamilyTypes, Refusal, RowOf, WithdrawCommand } from '@parley/core/domain/family';
+import type { CommonCommand, FamilyTypes, Refusal, RowOf } from '@parley/core/domain/family';
 import { type Caller, maySee, notFound } from '../domain/caller.ts';
 import type { OutboxTask } from '../ports/delivery/outbox.ts';
 import { recordEnded } from './ended.ts';
 import { type RecordDeps, refusedWith } from './family-deps.ts';
 import { readRecord, type SeenRecord } from './read.ts';
 
-// Each lost race means that another commit moved the row, and a row moves at most three times.
+// Each lost race means that another commit moved the row. A row moves a few times, but for deadlines that operators move.
 const ROUNDS_MAX = 8;
 
 /**
@@ -18,7 +18,7 @@ export async function settle<T extends FamilyTypes>(
   deps: RecordDeps<T>,
   { caller, isTrial = false }: { readonly caller: Caller; readonly isTrial?: boolean | undefined },
   read: SeenRecord<T>,
-  command: T['command'] | ExpireCommand | WithdrawCommand,
+  command: T['command'] | CommonCommand,
 ): Promise<SeenRecord<T>> {
   const { family, records } = deps;
   let seen = read;

@@ -83,26 +83,28 @@ async function readFirst<T extends FamilyTypes>(
 interface WaitingRow<T extends FamilyTypes> {
   readonly definition: string;
   readonly createdAt: number;
-  readonly expiresAt: number;
+  expiresAt: number;
+  extensions: RowOf<T>['extensions'];
   status: T['status'];
   revision: number;
   now: number;
 }
 
 function toWaitingRow<T extends FamilyTypes>({
-  row: { definition, status, revision, createdAt, expiresAt },
+  row: { definition, status, revision, createdAt, expiresAt, extensions },
   now,
 }: SeenRecord<T>): WaitingRow<T> {
-  return { definition: JSON.stringify(definition), createdAt, expiresAt, status, revision, now };
+  return { definition: JSON.stringify(definition), createdAt, expiresAt, extensions, status, revision, now };
 }
 
 /** The row as it was last read, with `ending` applied. */
 function toRow<T extends FamilyTypes>(
   id: string,
-  { definition, now, ...row }: WaitingRow<T>,
+  { definition, now, extensions, ...row }: WaitingRow<T>,
   ending: Partial<RowOf<T>> = {},
 ): SeenRecord<T> {
-  return { row: { id, definition: JSON.parse(definition) as T['definition'], ...row, ...ending }, now };
+  const asked = { id, definition: JSON.parse(definition) as T['definition'], ...row };
+  return { row: { ...asked, ...(extensions !== undefined && { extensions }), ...ending }, now };
 }
 
 /** The checks of a waiter. Times are on performance.now(). */
@@ -114,7 +116,7 @@ interface Checks {
   expireAt: number;
   nextAt: number;
   /** The last check, if Redis is still unavailable then. */
-  readonly giveUpAt: number;
+  giveUpAt: number;
 }
 
 function firstChecks<T extends FamilyTypes>(
@@ -148,13 +150,20 @@ async function recheck<T extends FamilyTypes>(
   const result = isDue ? await ifAvailable(() => expire(deps, input.id)) : undefined;
   const read = await checks.reads.read(() => readRecord(deps, input.caller, input.id));
   const checkedAt = performance.now();
-  if (read !== undefined) checks.expireAt = checkedAt + (read.row.expiresAt - read.now) + BACKUP_DELAY_MS;
-  else if (result?.type === 'early') checks.expireAt = checkedAt + result.remainingMs + BACKUP_DELAY_MS;
+  const earlyMs = result?.type === 'early' ? result.remainingMs : undefined;
+  const leftMs = read === undefined ? earlyMs : read.row.expiresAt - read.now;
+  // The deadline may have been moved.
+  if (leftMs !== undefined) {
+    checks.expireAt = checkedAt + leftMs + BACKUP_DELAY_MS;
+    checks.giveUpAt = checkedAt + leftMs + deps.settings.graceMs;
+  }
   checks.nextAt = nextCheckAt(deps, checks, checkedAt, read === undefined);
   if (read === undefined) return 'unavailable';
   if (deps.family.isTerminal(read.row.status)) return read;
   seen.status = read.row.status;
   seen.revision = read.row.revision;
+  seen.expiresAt = read.row.expiresAt;
+  seen.extensions = read.row.extensions;
   seen.now = read.now;
   return 'open';
 }
@@ -176,13 +185,17 @@ function stillUnavailable(): ParleyError {
   });
 }
 
-/** The ended row, where the wake carries its settlement and a newer revision, by the rule of `KnownRows`; otherwise nothing. */
+/**
+ * The ended row, where the wake carries its settlement and the next revision, by the rule of `KnownRows`; otherwise nothing. A
+ * commit in between, whose wake was missed, may have moved the deadline.
+ */
 function endedBy<T extends FamilyTypes>(
   { family }: RecordDeps<T>,
   { id, status, revision, settlement, at }: RecordWake<T>,
   seen: WaitingRow<T>,
 ): SeenRecord<T> | undefined {
-  if (revision <= seen.revision || !family.isTerminal(status) || settlement === undefined) return undefined;
+  if (revision !== seen.revision + 1 || !family.isTerminal(status) || settlement === undefined)
+    return undefined;
   const ending: Pick<RowOf<T>, 'settlement' | 'settledAt'> = { settlement, settledAt: at };
   return toRow<T>(id, { ...seen, status, revision, now: at }, ending as Partial<RowOf<T>>);
 }

@@ -26,6 +26,8 @@ export interface FamilyDriver {
   read(engine: Engine, stream: StreamRef, id: string): Promise<Seen>;
   wait(engine: Engine, stream: StreamRef, id: string): Promise<Seen>;
   withdraw(engine: Engine, stream: StreamRef, id: string, reason: string): Promise<Seen>;
+  /** Makes the deadline of a record, as it was seen, so much later. */
+  extend(engine: Engine, seen: Seen, seconds: number): Promise<Seen>;
   /** Different decisions of the owner, each with the status that it leads to. */
   readonly decisions: readonly {
     readonly status: string;
@@ -37,7 +39,7 @@ export interface FamilyDriver {
   see(engine: Engine, owner: Owner, row: Seen): Promise<void>;
   /** Ids of the family's records in a snapshot of an inbox. */
   listed(item: Extract<InboxItem, { type: 'snapshot' }>): string[];
-  readonly events: { readonly request: string; readonly resolved: string };
+  readonly events: { readonly request: string; readonly updated: string; readonly resolved: string };
 }
 
 export const FAMILY_DRIVERS: readonly FamilyDriver[] = [
@@ -53,6 +55,13 @@ export const FAMILY_DRIVERS: readonly FamilyDriver[] = [
     read: (engine, stream, id) => engine.read(serviceOf(stream), id),
     wait: (engine, stream, id) => engine.wait({ caller: serviceOf(stream), id }),
     withdraw: (engine, stream, id, reason) => engine.withdraw({ caller: serviceOf(stream), id, reason }),
+    extend: (engine, { row, now }, seconds) =>
+      engine.extend({
+        caller: serviceOf(row.definition),
+        id: row.id,
+        seconds,
+        seen: { row: row as Row, now },
+      }),
     decisions: [
       {
         status: 'accepted',
@@ -68,7 +77,11 @@ export const FAMILY_DRIVERS: readonly FamilyDriver[] = [
     see: (engine, owner, { row, now }) =>
       engine.notices.seen(owner, toWire(row as Row, { now, content: false })),
     listed: ({ elicitations }) => elicitations.map(({ elicitationId }) => elicitationId),
-    events: { request: 'elicitation-request', resolved: 'elicitation-resolved' },
+    events: {
+      request: 'elicitation-request',
+      updated: 'elicitation-updated',
+      resolved: 'elicitation-resolved',
+    },
   },
   {
     name: 'approval',
@@ -78,6 +91,13 @@ export const FAMILY_DRIVERS: readonly FamilyDriver[] = [
     wait: (engine, stream, id) => engine.approvals.wait({ caller: serviceOf(stream), id }),
     withdraw: (engine, stream, id, reason) =>
       engine.approvals.withdraw({ caller: serviceOf(stream), id, reason }),
+    extend: (engine, { row, now }, seconds) =>
+      engine.approvals.extend({
+        caller: serviceOf(row.definition),
+        id: row.id,
+        seconds,
+        seen: { row: row as ApprovalRow, now },
+      }),
     decisions: [
       {
         status: 'approved',
@@ -102,6 +122,6 @@ export const FAMILY_DRIVERS: readonly FamilyDriver[] = [
     see: (engine, owner, { row, now }) =>
       engine.notices.seen(owner, toApprovalWire(row as ApprovalRow, { now, content: false })),
     listed: ({ approvals }) => approvals.map(({ approvalId }) => approvalId),
-    events: { request: 'approval-request', resolved: 'approval-resolved' },
+    events: { request: 'approval-request', updated: 'approval-updated', resolved: 'approval-resolved' },
   },
 ];

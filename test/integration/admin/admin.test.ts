@@ -318,6 +318,46 @@ await describeOnRedis('the admin API', (pods, url) => {
       });
     });
 
+    it('has its deadline moved, which its asker, its history and the log tell', async () => {
+      const { row } = await askQuestion(engine, alice, { timeoutSeconds: 600 });
+      const stream = newStream(alice);
+      const approval = await requestApproval(engine, stream);
+      for (const [path, one] of [
+        [`/elicitations/${row.id}`, row],
+        [`/approvals/${approval.row.id}`, approval.row],
+      ] as const) {
+        const expiresAt = new Date(one.expiresAt + 900_000).toISOString();
+        const reply = await send('POST', `${path}/extend`, operator, { seconds: 900, reason: 'on_leave' });
+        expect(reply.json).toMatchObject({ status: 'pending', expiresAt });
+        expect((await get(path)).json).toMatchObject({
+          history: [{ status: 'pending' }, { status: 'pending', revision: 2, expiresAt }],
+        });
+        for (const body of [{}, { seconds: 0 }, { seconds: 1.5 }, { seconds: 604_800 }])
+          expectProblem(await send('POST', `${path}/extend`, operator, body), 400, 'invalid_request');
+        expectProblem(
+          await send('POST', `${path}/extend`, adminKeyOf(stranger, 'operate'), { seconds: 9 }),
+          404,
+          'not_found',
+        );
+        expect(acts.at(-1)).toEqual({
+          act: 'extend',
+          tenant,
+          key: 'key-0',
+          subject: one.id,
+          seconds: 900,
+          reason: 'on_leave',
+        });
+      }
+      const serviceOfKey = { kind: 'service', tenant } as const;
+      const seen = await engine.wait({ caller: serviceOfKey, id: row.id, timeoutMs: 1 });
+      expect(seen.row.expiresAt).toBe(row.expiresAt + 900_000);
+      await decideAs(engine, stream, approval.row.id, { decision: 'deny', reason: 'secret' });
+      const late = await send('POST', `/approvals/${approval.row.id}/extend`, reader, { seconds: 9 });
+      expectProblem(late, 409, 'already_settled');
+      expect(late.text).not.toMatch(/secret/i);
+      expect(acts).toHaveLength(2);
+    });
+
     it('that has ended is not withdrawn, and the refusal shows nothing of it', async () => {
       const asked = await askQuestion(engine, alice, { message: 'A secret?' });
       await answerQuestion(engine, alice, asked.row.id, 'accept', { colour: 'red', note: 'secret' });

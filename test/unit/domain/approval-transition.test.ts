@@ -3,7 +3,7 @@ import {
   type ApprovalStatus,
   isApprovalEnded,
 } from '@parley/core/domain/approvals/status';
-import type { ExpireCommand, WithdrawCommand } from '@parley/core/domain/family';
+import type { CommonCommand } from '@parley/core/domain/family';
 import type { ApprovalCommand } from '@parley/shared/domain/approvals/commands';
 import { approvalTransition } from '@parley/shared/domain/approvals/transition';
 import type { ApprovalRow } from '@parley/shared/domain/approvals/types';
@@ -28,7 +28,10 @@ const COMMANDS = {
   'deny for another reason': { type: 'deny', reason: 'Never.', surface: 'chat' },
   expire: { type: 'expire' },
   withdraw: { type: 'withdraw', reason: 'run_stopped' },
-} as const satisfies Record<string, ApprovalCommand | ExpireCommand | WithdrawCommand>;
+  extend: { type: 'extend', expiresAt: EXPIRES_AT + 1 },
+  'extend to where it is': { type: 'extend', expiresAt: EXPIRES_AT },
+  'extend too far': { type: 'extend', expiresAt: CREATED_AT + 604_800_001 },
+} as const satisfies Record<string, ApprovalCommand | CommonCommand>;
 type CommandName = keyof typeof COMMANDS;
 
 const SETTLEMENTS: Readonly<Record<ApprovalStatus, ApprovalRow['settlement']>> = {
@@ -83,6 +86,9 @@ const TABLE: Readonly<Record<ApprovalStatus, Readonly<Record<CommandName, string
     'deny for another reason': '> denied',
     expire: 'same',
     withdraw: '> withdrawn',
+    extend: '> pending',
+    'extend to where it is': 'same',
+    'extend too far': 'invalid_request',
   },
   approved: { ...all(CONFLICT), approve: 'same', expire: 'same' },
   edited: { ...all(CONFLICT), edit: 'same', expire: 'same' },
@@ -137,7 +143,7 @@ describe('the table of approvals', () => {
         if (decision.type !== 'commit' && decision.type !== 'expire-first') return;
         const { step } = decision;
         expect(isApprovalEnded(row.status)).toBe(false);
-        expect(isApprovalEnded(step.status)).toBe(true);
+        expect(isApprovalEnded(step.status)).toBe(command.type !== 'extend' || now >= row.expiresAt);
         expect(step.event).toMatchObject({ revision: row.revision + 1, status: step.status });
         expect(step.guard).toBe(step.status === 'expired' ? 'due' : 'open');
         expect(step.status === 'expired').toBe(now >= row.expiresAt);

@@ -167,6 +167,28 @@ function always(check: (row: Row, command: Command, now: number) => void): void 
   fc.assert(fc.property(anyRow, anyCommand, anyNow, check), { numRuns: sized(2_000) });
 }
 
+describe('a later deadline', () => {
+  const REFUSED: Readonly<Partial<Record<Status, string>>> = { pending: '', opened: '', expired: 'expired' };
+  it.each(STATUSES)('of what is %s', (status) => {
+    const row = rowIn('url, server completion', status);
+    const to = (expiresAt: number) => outcomeOf(row, { type: 'extend', expiresAt }, CREATED_AT);
+    const refused = REFUSED[status] ?? 'already_settled';
+    const expected = refused === '' ? { moves: status } : { refused };
+    expect(to(EXPIRES_AT + 1)).toEqual(expected);
+    expect(to(CREATED_AT + 604_800_000)).toEqual(expected);
+    if (refused !== '') return;
+    expect(to(EXPIRES_AT)).toBe('same');
+    expect(to(CREATED_AT + 604_800_001)).toEqual({ refused: 'invalid_request' });
+    const { step } = transition(row, { type: 'extend', expiresAt: EXPIRES_AT + 1 }, CREATED_AT) as {
+      step: Step;
+    };
+    expect(step).toMatchObject({
+      guard: 'open',
+      event: { type: 'elicitation-updated', revision: 2, status },
+    });
+  });
+});
+
 describe('every move', () => {
   it('raises the revision by one and appends an event', () => {
     always((row, command, now) => {

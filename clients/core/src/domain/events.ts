@@ -21,6 +21,8 @@ export const ElicitationEvent = z.looseObject({
   action: z.enum(ACTIONS).optional(),
   reason: z.string().optional(),
   surface: z.string().optional(),
+  /** The deadline that the commit has set. */
+  expiresAt: z.string().optional(),
 });
 export type ElicitationEvent = z.infer<typeof ElicitationEvent>;
 
@@ -37,14 +39,14 @@ export type StreamEvent = z.infer<typeof StreamEvent>;
 /** True for an elicitation event whose fields this reader understands. */
 export function isElicitationEvent(event: StreamEvent): event is ElicitationEvent {
   // By hand, because a reader checks every event. A property test holds this to the schema.
-  const { type, elicitationId, revision, status, action, reason, surface } = event as UnknownEvent;
+  const { type, elicitationId, revision, status, action, reason, surface, expiresAt } = event as UnknownEvent;
   return (
     isOneOf(ELICITATION_EVENTS, type) &&
     typeof elicitationId === 'string' &&
     Number.isSafeInteger(revision) &&
     isOneOf(STATUSES, status) &&
     (action === undefined || isOneOf(ACTIONS, action)) &&
-    [reason, surface].every((text) => text === undefined || typeof text === 'string')
+    [reason, surface, expiresAt].every((text) => text === undefined || typeof text === 'string')
   );
 }
 

@@ -18,7 +18,7 @@ export interface FamilyTypes {
   readonly definition: RecordDefinition;
   readonly status: string;
   readonly settlement: object;
-  /** The family's own commands, beside `ExpireCommand` and `WithdrawCommand`. */
+  /** The family's own commands, beside those of every family. */
   readonly command: { readonly type: string };
   readonly event: StreamEvent;
   /** What the family's event bus carries. */
@@ -37,6 +37,15 @@ export interface RowOf<T extends FamilyTypes> {
   readonly expiresAt: number;
   readonly settlement?: T['settlement'];
   readonly settledAt?: number;
+  /** The commits that moved its deadline, first to last. */
+  readonly extensions?: readonly Extension[];
+}
+
+/** A commit that moved a deadline. */
+export interface Extension {
+  /** The revision that the commit made. */
+  readonly revision: number;
+  readonly expiresAt: number;
 }
 
 /** One step: the row's next state, and the event about it. */
@@ -44,6 +53,8 @@ export interface StepOf<T extends FamilyTypes> {
   readonly status: T['status'];
   readonly settlement?: T['settlement'];
   readonly event: T['event'];
+  /** The new deadline, where the step moves it. */
+  readonly expiresAt?: number;
   /** `open`: valid only before the deadline. `due`: valid only from it on. The commit checks it on the Redis clock. */
   readonly guard: 'open' | 'due';
 }
@@ -74,6 +85,15 @@ export interface WithdrawCommand {
   readonly key?: string | undefined;
 }
 
+/** Moves the deadline of an open record to a later time, on the Redis clock in ms. */
+export interface ExtendCommand {
+  readonly type: 'extend';
+  readonly expiresAt: number;
+}
+
+/** The commands that every family has. */
+export type CommonCommand = ExpireCommand | WithdrawCommand | ExtendCommand;
+
 /** What a waiter learns from a wake. With a settlement it needs no read of the row. */
 export interface RecordWake<T extends FamilyTypes> {
   readonly id: string;
@@ -98,7 +118,7 @@ export interface Family<T extends FamilyTypes> {
   /** True for every status but the open ones, so also for endings that only a newer build knows. */
   isTerminal(status: T['status']): boolean;
   /** Decides what a command does to a row. `now` is the Redis clock in ms, read together with the row. */
-  decide(row: RowOf<T>, command: T['command'] | ExpireCommand | WithdrawCommand, now: number): DecisionOf<T>;
+  decide(row: RowOf<T>, command: T['command'] | CommonCommand, now: number): DecisionOf<T>;
   /** The event of the commit that gave a record this revision and status. It never contains what a person wrote. */
   eventOf(id: string, revision: number, status: T['status'], settlement?: T['settlement']): T['event'];
   /** The part of a wake that identifies the commit, without its settlement. */

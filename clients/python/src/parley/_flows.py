@@ -115,6 +115,7 @@ def wait_for_outcome(policy: Policy, first: Elicitation) -> Flow[Outcome]:
     retry = policy.retry
     call_path = elicitation_path(first["elicitationId"], "/wait")
     give_up_at = time.monotonic() + _seconds_to_deadline(first) + retry.grace
+    deadline = first["expiresAt"]
     backoff = _Backoff(retry)
     latest = first
     while latest["status"] in ("pending", "opened"):
@@ -126,6 +127,10 @@ def wait_for_outcome(policy: Policy, first: Elicitation) -> Flow[Outcome]:
         try:
             call = Call("GET", call_path, query={"timeoutSeconds": str(poll)})
             latest = elicitation_of((yield from _attempt(policy, call, timeout)))
+            # An operator may have moved the deadline.
+            if latest["expiresAt"] != deadline:
+                deadline = latest["expiresAt"]
+                give_up_at = time.monotonic() + _seconds_to_deadline(latest) + retry.grace
             if time.monotonic() - started < _EARLY_REPLY_SECONDS:
                 delay = backoff.next_delay()
             else:
@@ -138,7 +143,7 @@ def wait_for_outcome(policy: Policy, first: Elicitation) -> Flow[Outcome]:
                 raise _unknown_outcome(first) from error
         if latest["status"] not in ("pending", "opened"):
             break
-        if left <= 0:
+        if left <= 0 and time.monotonic() >= give_up_at:
             raise _unknown_outcome(first)
         yield Pause(max(min(delay, give_up_at - time.monotonic()), 0.0))
     return _outcome_of(latest)

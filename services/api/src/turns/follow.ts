@@ -40,7 +40,7 @@ export type FollowedEvent =
     })
   | (EventPlace & {
       readonly type: 'approval';
-      /** `approval-request` or `approval-resolved`. */
+      /** `approval-request`, `approval-updated` or `approval-resolved`. */
       readonly change: string;
       readonly approval: Approval;
       /** True when it had ended by the time the event was read. */

@@ -5,13 +5,22 @@ import {
   type ApprovalStatus,
   isApprovalEnded,
 } from '@parley/core/domain/approvals/status';
-import type { DecisionOf, ExpireCommand, Refusal, StepOf, WithdrawCommand } from '@parley/core/domain/family';
+import type {
+  CommonCommand,
+  DecisionOf,
+  ExpireCommand,
+  ExtendCommand,
+  Refusal,
+  StepOf,
+  WithdrawCommand,
+} from '@parley/core/domain/family';
 import { canonicalJson } from '@parley/core/domain/json/canonical-json';
+import { extend } from '../extend.ts';
 import type { ApprovalCommand, Approve, Deny, Edit } from './commands.ts';
 import type { ApprovalRow, ApprovalTypes } from './types.ts';
 
 type ApprovalMove = DecisionOf<ApprovalTypes>;
-type AnyCommand = ApprovalCommand | ExpireCommand | WithdrawCommand;
+type AnyCommand = ApprovalCommand | CommonCommand;
 type ApprovalCell<Given extends AnyCommand> = (row: ApprovalRow, command: Given, now: number) => ApprovalMove;
 
 interface ApprovalCells {
@@ -20,6 +29,7 @@ interface ApprovalCells {
   readonly deny: ApprovalCell<Deny>;
   readonly expire: ApprovalCell<ExpireCommand>;
   readonly withdraw: ApprovalCell<WithdrawCommand>;
+  readonly extend: ApprovalCell<ExtendCommand>;
 }
 
 const SETTLED: ApprovalCells = {
@@ -28,16 +38,24 @@ const SETTLED: ApprovalCells = {
   deny: repeat,
   expire: unchanged,
   withdraw: conflict,
+  extend: conflict,
 };
 
 /** The decision for every status and every command. A missing cell does not compile. */
 const APPROVAL_TRANSITIONS: Readonly<Record<ApprovalStatus, ApprovalCells>> = {
-  pending: { approve: decide, edit, deny: decide, expire, withdraw },
+  pending: { approve: decide, edit, deny: decide, expire, withdraw, extend: later },
   approved: SETTLED,
   edited: SETTLED,
   denied: SETTLED,
-  expired: { approve: gone, edit: gone, deny: gone, expire: unchanged, withdraw: gone },
-  withdrawn: { approve: conflict, edit: conflict, deny: conflict, expire: unchanged, withdraw: unchanged },
+  expired: { approve: gone, edit: gone, deny: gone, expire: unchanged, withdraw: gone, extend: gone },
+  withdrawn: {
+    approve: conflict,
+    edit: conflict,
+    deny: conflict,
+    expire: unchanged,
+    withdraw: unchanged,
+    extend: conflict,
+  },
 };
 
 /** A newer build has ended the approval in a way that this one does not know. */
@@ -69,6 +87,8 @@ export function approvalTransition(row: ApprovalRow, command: AnyCommand, now: n
       return cells.expire(row, command, now);
     case 'withdraw':
       return cells.withdraw(row, command, now);
+    case 'extend':
+      return cells.extend(row, command, now);
   }
 }
 
@@ -126,6 +146,10 @@ function withdraw(row: ApprovalRow, { reason, key }: WithdrawCommand): ApprovalM
 
 function expire(row: ApprovalRow, _command: ExpireCommand, now: number): ApprovalMove {
   return now >= row.expiresAt ? { type: 'commit', step: expiry(row) } : unchanged();
+}
+
+function later(row: ApprovalRow, command: ExtendCommand): ApprovalMove {
+  return extend<ApprovalTypes>(row, command, approvalEventOf(row.id, row.revision + 1, row.status));
 }
 
 function expiry(row: ApprovalRow): StepOf<ApprovalTypes> {

@@ -1,5 +1,5 @@
 import type { Action } from '@parley/core/domain/elicitations/status';
-import type { ExpireCommand, WithdrawCommand } from '@parley/core/domain/family';
+import type { CommonCommand } from '@parley/core/domain/family';
 
 /** A person's answer, not yet decided on. `surface` is where it was given. */
 export interface AnswerCommand {
@@ -17,4 +17,4 @@ export interface CompleteCommand {
 }
 
 /** A request to change the status of an elicitation. */
-export type Command = AnswerCommand | CompleteCommand | ExpireCommand | WithdrawCommand;
+export type Command = AnswerCommand | CompleteCommand | CommonCommand;

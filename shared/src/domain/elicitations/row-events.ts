@@ -1,5 +1,6 @@
 import { isTerminal, type Status } from '@parley/core/domain/elicitations/status';
 import type { ElicitationEvent } from '@parley/core/domain/events';
+import { isoOf } from '@parley/core/domain/text';
 import type { Row } from './row.ts';
 import type { Settlement } from './settlement.ts';
 
@@ -23,11 +24,15 @@ export function eventOf(
 }
 
 /** The events of all commits of an elicitation, oldest first. The row determines them, so nothing else has to store them. */
-export function eventsOfRow({ id, revision, status, settlement }: Row): ElicitationEvent[] {
+export function eventsOfRow({ id, revision, status, settlement, extensions = [] }: Row): ElicitationEvent[] {
+  const moved = new Map(extensions.map((one) => [one.revision, { expiresAt: isoOf(one.expiresAt) }]));
+  let open: Status = 'pending';
   return Array.from({ length: revision }, (_, index) => {
     const number = index + 1;
-    if (number === revision) return eventOf(id, number, status, settlement);
-    return eventOf(id, number, number === 1 ? 'pending' : 'opened');
+    // Of the commits before the last one, those that moved no deadline after the first have opened the page.
+    if (number > 1 && !moved.has(number)) open = 'opened';
+    const event = number === revision ? eventOf(id, number, status, settlement) : eventOf(id, number, open);
+    return { ...event, ...moved.get(number) };
   });
 }
 

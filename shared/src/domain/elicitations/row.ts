@@ -1,6 +1,7 @@
 import type { Risk } from '@parley/core/domain/approvals/risk';
 import type { Context, Elicitation, OnUnavailable } from '@parley/core/domain/elicitations/elicitation';
 import type { Completion, Mode, Status } from '@parley/core/domain/elicitations/status';
+import type { Extension } from '@parley/core/domain/family';
 import type { FormSchema } from '@parley/core/domain/forms/schema';
 import type { StreamRef } from '@parley/core/domain/ids';
 import type { NotifyRules } from '@parley/core/domain/notify';
@@ -53,6 +54,8 @@ export interface Row {
   readonly expiresAt: number;
   readonly settlement?: Settlement;
   readonly settledAt?: number;
+  /** The commits that moved its deadline, first to last. */
+  readonly extensions?: readonly Extension[];
 }
 
 interface WireOptions {

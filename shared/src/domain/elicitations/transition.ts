@@ -5,8 +5,16 @@ import {
   type Status,
   type TerminalStatus,
 } from '@parley/core/domain/elicitations/status';
-import type { DecisionOf, ExpireCommand, Refusal, StepOf, WithdrawCommand } from '@parley/core/domain/family';
+import type {
+  DecisionOf,
+  ExpireCommand,
+  ExtendCommand,
+  Refusal,
+  StepOf,
+  WithdrawCommand,
+} from '@parley/core/domain/family';
 import { checkFormAnswer, sameContent } from '@parley/core/domain/forms/answer';
+import { extend } from '../extend.ts';
 import type { AnswerCommand, Command, CompleteCommand } from './commands.ts';
 import type { Row } from './row.ts';
 import { eventOf } from './row-events.ts';
@@ -27,6 +35,7 @@ interface StatusCells {
   readonly complete: Cell<CompleteCommand>;
   readonly expire: Cell<ExpireCommand>;
   readonly withdraw: Cell<WithdrawCommand>;
+  readonly extend: Cell<ExtendCommand>;
 }
 
 const SETTLED_BY: Readonly<Record<Action, TerminalStatus>> = {
@@ -37,8 +46,8 @@ const SETTLED_BY: Readonly<Record<Action, TerminalStatus>> = {
 
 /** The decision for every status and every command. A missing cell does not compile. */
 const TRANSITIONS: Readonly<Record<Status, StatusCells>> = {
-  pending: { accept, decline: settle, cancel: settle, complete, expire, withdraw },
-  opened: { accept, decline: settle, cancel: settle, complete, expire, withdraw },
+  pending: { accept, decline: settle, cancel: settle, complete, expire, withdraw, extend: later },
+  opened: { accept, decline: settle, cancel: settle, complete, expire, withdraw, extend: later },
   accepted: {
     accept: sameAnswer,
     decline: conflict,
@@ -46,6 +55,7 @@ const TRANSITIONS: Readonly<Record<Status, StatusCells>> = {
     complete: completed,
     expire: unchanged,
     withdraw: conflict,
+    extend: conflict,
   },
   declined: {
     accept: conflict,
@@ -54,6 +64,7 @@ const TRANSITIONS: Readonly<Record<Status, StatusCells>> = {
     complete: conflict,
     expire: unchanged,
     withdraw: conflict,
+    extend: conflict,
   },
   cancelled: {
     accept: conflict,
@@ -62,8 +73,17 @@ const TRANSITIONS: Readonly<Record<Status, StatusCells>> = {
     complete: conflict,
     expire: unchanged,
     withdraw: conflict,
+    extend: conflict,
   },
-  expired: { accept: gone, decline: gone, cancel: gone, complete: gone, expire: unchanged, withdraw: gone },
+  expired: {
+    accept: gone,
+    decline: gone,
+    cancel: gone,
+    complete: gone,
+    expire: unchanged,
+    withdraw: gone,
+    extend: gone,
+  },
   withdrawn: {
     accept: conflict,
     decline: conflict,
@@ -71,6 +91,7 @@ const TRANSITIONS: Readonly<Record<Status, StatusCells>> = {
     complete: conflict,
     expire: unchanged,
     withdraw: unchanged,
+    extend: conflict,
   },
 };
 
@@ -82,6 +103,7 @@ const UNKNOWN_ENDING: StatusCells = {
   complete: conflict,
   expire: unchanged,
   withdraw: conflict,
+  extend: conflict,
 };
 
 /**
@@ -107,6 +129,8 @@ export function transition(row: Row, command: Command, now: number): Decision {
       return cells.expire(row, command, now);
     case 'withdraw':
       return cells.withdraw(row, command, now);
+    case 'extend':
+      return cells.extend(row, command, now);
     default:
       return cells[command.type](row, command, now);
   }
@@ -160,6 +184,10 @@ function keyOf(key: string | undefined): Pick<Settlement, 'key'> {
 
 function expire(row: Row, _command: ExpireCommand, now: number): Decision {
   return now >= row.expiresAt ? { type: 'commit', step: expiry(row) } : unchanged();
+}
+
+function later(row: Row, command: ExtendCommand): Decision {
+  return extend<ElicitationTypes>(row, command, eventOf(row.id, row.revision + 1, row.status));
 }
 
 function expiry(row: Row): Step {

@@ -5,6 +5,8 @@ import type { ArmedDeadline } from '../../ports/elicitations/deadlines.ts';
 export interface MemoryDeadlines {
   /** Lists a deadline, and arms it when none, a later or a passed one is armed. Returns it when this call armed it. */
   add(bucket: number, id: string, deadline: number, now: number): ArmedDeadline | undefined;
+  /** Lists a later deadline. What is armed stays armed. */
+  move(bucket: number, id: string, deadline: number): void;
   remove(bucket: number, id: string): void;
   /** The deadlines that have passed, earliest first. */
   due(bucket: number, now: number): string[];
@@ -40,6 +42,9 @@ export function createMemoryDeadlines(): MemoryDeadlines {
       if (armed !== undefined && armed.deadline > now && armed.deadline <= deadline) return undefined;
       state.armed = { deadline, elicitationId };
       return { bucket, ...state.armed, delayMs: deadline - now };
+    },
+    move(bucket, id, deadline) {
+      bucketAt(bucket).listed.set(id, deadline);
     },
     remove(bucket, id) {
       bucketAt(bucket).listed.delete(id);

@@ -4,7 +4,7 @@ import type { Family, FamilyTypes, RowOf, StepOf } from '@parley/core/domain/fam
 import { bucketOf, isApprovalId, type Owner } from '@parley/core/domain/ids';
 import type { ApprovalWake } from '../../domain/approvals/wake.ts';
 import type { InboxWake, Wake } from '../../domain/elicitations/wake.ts';
-
+import { extendedTo } from '../../domain/extend.ts';
 import { jsonBytes } from '../../domain/json/bytes.ts';
 import type { BackendSettings } from '../../ports/backend.ts';
 import type { CommitNotes } from '../../ports/delivery/kind.ts';
@@ -214,8 +214,10 @@ export function createMemoryRows(deps: MemoryRowsDeps): MemoryRows {
       const terminal = family.isTerminal(step.status);
       const next = rowAfter(row, step, terminal ? now : undefined);
       const noted = [...notes.tasks, ...replaceRow(next, terminal, notes), ...subscribedTasks(row)];
+      if (step.expiresAt !== undefined) deadlines.move(bucketOf(row.definition), row.id, step.expiresAt);
       for (const task of noted) deps.outbox.note(task);
-      appendAndWake(family, next, step.event, { ttlMs: settings.retentionMs, now });
+      const openMs = Math.max(0, (step.expiresAt ?? now) - now);
+      appendAndWake(family, next, step.event, { ttlMs: settings.retentionMs + openMs, now });
       return { committed: true, row: next, now, ...(noted.length > 0 && { noted }) };
     }
 
@@ -261,10 +263,11 @@ function holds(row: AnyRow, decidedOn: AnyRow, guard: 'open' | 'due', now: numbe
 /** The row after a step. `settledAt` is set for a step that ends it. */
 function rowAfter<T extends FamilyTypes>(
   row: RowOf<T>,
-  { status, settlement }: StepOf<T>,
+  { status, settlement, expiresAt }: StepOf<T>,
   settledAt: number | undefined,
 ): RowOf<T> {
-  const next = { ...row, status, revision: row.revision + 1 };
+  const extended = expiresAt === undefined ? {} : extendedTo(row, expiresAt);
+  const next = { ...row, ...extended, status, revision: row.revision + 1 };
   if (settledAt === undefined) return next;
   return { ...next, settlement: structuredClone(settlement ?? {}), settledAt };
 }

@@ -79,7 +79,7 @@ export function commitCall<T extends FamilyTypes>(
   family: Family<T>,
   { row, step, notes }: Move<T>,
 ): CommitCall {
-  const { event, settlement, status, guard } = step;
+  const { event, settlement, status, guard, expiresAt = '' } = step;
   const { tasks, keepEndedMs = 0 } = notes;
   const terminal = family.isTerminal(status);
   // Only the end of an elicitation notes the tasks of the runs that wait for it.
@@ -109,6 +109,7 @@ export function commitCall<T extends FamilyTypes>(
       settings.historyPerUserMax,
       keptMs,
       row.createdAt,
+      expiresAt,
       ...tasks.map(memberOf),
     ],
   };

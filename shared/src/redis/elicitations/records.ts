@@ -1,6 +1,7 @@
 import type { Family, FamilyTypes, RowOf, StepOf } from '@parley/core/domain/family';
 import { bucketOf } from '@parley/core/domain/ids';
 import { ReplyError } from 'ioredis';
+import { extendedTo } from '../../domain/extend.ts';
 import type { BackendSettings } from '../../ports/backend.ts';
 import type { CommitNotes } from '../../ports/delivery/kind.ts';
 import type { OutboxTask } from '../../ports/delivery/outbox.ts';
@@ -89,7 +90,7 @@ export function createRedisRecords<T extends FamilyTypes>(
   }
 
   function resultOf({ row, step, notes }: Move<T>, reply: readonly unknown[]): CommitResult<T> {
-    const { settlement, status } = step;
+    const { settlement, status, expiresAt } = step;
     const [code, time, ...fields] = reply;
     const now = Number(time);
     if (code !== COMMITTED) return { committed: false, row: rowOf<T>(row.id, fields), now };
@@ -102,6 +103,7 @@ export function createRedisRecords<T extends FamilyTypes>(
         ...row,
         status,
         revision: row.revision + 1,
+        ...(expiresAt !== undefined && extendedTo(row, expiresAt)),
         ...(family.isTerminal(status) && { settlement: settlement ?? {}, settledAt: now }),
       },
     };

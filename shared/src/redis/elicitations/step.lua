@@ -9,7 +9,8 @@
 -- creation: timeout in ms, definition JSON, most open elicitations per owner, most bytes of their definitions, conversation,
 -- claimed stream request or '', idempotency key or ''
 -- moving: settlement JSON, most ended elicitations per owner, how long the ended row stays in ms, when the row was created: a row
--- that is gone may have been created again under its id
+-- that is gone may have been created again under its id; a later deadline in ms, or ''. The row's field `extensions` names each
+-- revision that moved the deadline, with the deadline. What is armed stays: its job finds nothing due, and arms what comes next
 -- inbox: also the name of the channel of its readers
 -- inboxBytes: at least the bytes of the owner's open definitions. Each creation adds its own, and no end takes them away: that would
 -- be three commands. They are counted anew where nothing else is open, or where they seem to be too many
@@ -49,12 +50,13 @@ local function commitStep(keys, args)
   local revision, guard, id, status, ends, eventName, eventJson, wakeJson, streamChannel, retention, feedEventsMax, nameLife, ofTurn
     = unpack(args, 1, 13)
   local timeout, definition, openMax, openBytesMax, conversationId, streamRequestId, idempotencyKey = unpack(args, 14, 20)
-  local settlement, endedMax, keptMs, decidedCreatedAt = unpack(args, 14, 17)
+  local settlement, endedMax, keptMs, decidedCreatedAt, extendsTo = unpack(args, 14, 18)
 
   local now, microseconds = readClock()
   local nowText = textOf(now)
   local creates = revision == '0'
-  local firstTask = creates and 21 or 18
+  local firstTask = creates and 21 or 19
+  local extends = not creates and extendsTo ~= ''
   ends = ends == '1'
 
   local function refuse()
@@ -128,6 +130,14 @@ local function commitStep(keys, args)
       fields[#fields + 1] = value
     end
     if writtenAt then set('writtenAt', writtenAt .. ' ' .. textOf(microseconds)) end
+    if extends then
+      local extensions = redis.call('HGET', row, 'extensions')
+      set('expiresAt', extendsTo)
+      set('extensions', (extensions and extensions .. ' ' or '') .. textOf(revision + 1) .. ' ' .. extendsTo)
+      redis.call('ZADD', deadlines, extendsTo, id)
+      feedTtl = textOf(retention + extendsTo - now)
+      keepFor(listed, feedTtl)
+    end
     if ends then
       set('settlement', settlement)
       set('settledAt', nowText)
@@ -182,7 +192,7 @@ local function commitStep(keys, args)
       position, lastNumber = appendEvents(feed, feedEpoch, microseconds, events, 1, feedEventsMax)
     end
     -- A feed already stays for the retention after the deadline of each of its elicitations.
-    if creates or guard == 'due' or lastNumber == 1 then keepFor(feed, feedTtl) end
+    if creates or extends or guard == 'due' or lastNumber == 1 then keepFor(feed, feedTtl) end
   end
   publishWake(position, nowText, wakeJson, streamChannel, inbox)
   if isWatched(watched) then

@@ -1,4 +1,4 @@
-import type { FamilyTypes, RowOf } from '@parley/core/domain/family';
+import type { Extension, FamilyTypes, RowOf } from '@parley/core/domain/family';
 import type { ElicitationTypes } from '../../domain/elicitations/types.ts';
 
 /** Reads a row from the flat field-value reply of a script; nothing when the hash is empty. */
@@ -30,6 +30,7 @@ function readRow<T extends FamilyTypes>(
     expiresAt,
     settlement,
     settledAt,
+    extensions,
   }: Readonly<Record<string, string>>,
 ): RowOf<T> {
   return {
@@ -41,5 +42,14 @@ function readRow<T extends FamilyTypes>(
     expiresAt: Number(expiresAt),
     ...(settlement !== undefined && { settlement: JSON.parse(settlement) as T['settlement'] }),
     ...(settledAt !== undefined && { settledAt: Number(settledAt) }),
+    ...(extensions !== undefined && { extensions: extensionsIn(extensions) }),
   };
+}
+
+/** `text`: revision and deadline of each, with spaces between. */
+function extensionsIn(text: string): Extension[] {
+  const numbers = text.split(' ').map(Number);
+  return numbers.flatMap((revision, at) =>
+    at % 2 === 0 ? [{ revision, expiresAt: numbers[at + 1] ?? 0 }] : [],
+  );
 }

@@ -3,7 +3,7 @@ import type { ApprovalSettlement } from './definition.ts';
 import { APPROVAL_STATUSES, type ApprovalStatus, DECISIONS, isApprovalEnded } from './status.ts';
 
 /** Names of the events that an approval writes into its stream request's feed. */
-const APPROVAL_EVENTS = ['approval-request', 'approval-resolved'] as const;
+const APPROVAL_EVENTS = ['approval-request', 'approval-updated', 'approval-resolved'] as const;
 export type ApprovalEventName = (typeof APPROVAL_EVENTS)[number];
 
 /** A change of an approval, as the feed stores it: what happened, never what the person wrote. */
@@ -13,6 +13,8 @@ export const ApprovalEvent = z.looseObject({
   revision: z.int(),
   status: z.enum(APPROVAL_STATUSES),
   decision: z.enum(DECISIONS).optional(),
+  /** The deadline that the commit has set. */
+  expiresAt: z.string().optional(),
   surface: z.string().optional(),
 });
 export type ApprovalEvent = z.infer<typeof ApprovalEvent>;
@@ -25,13 +27,18 @@ export function approvalEventOf(
   { decision, surface }: ApprovalSettlement = {},
 ): ApprovalEvent {
   return {
-    type: isApprovalEnded(status) ? 'approval-resolved' : 'approval-request',
+    type: typeOf(revision, status),
     approvalId,
     revision,
     status,
     ...(decision !== undefined && { decision }),
     ...(surface !== undefined && { surface }),
   };
+}
+
+function typeOf(revision: number, status: ApprovalStatus): ApprovalEventName {
+  if (isApprovalEnded(status)) return 'approval-resolved';
+  return revision === 1 ? 'approval-request' : 'approval-updated';
 }
 
 /** The approval event that a feed holds. Undefined for an event of another type, or of a newer build. */

@@ -16,10 +16,12 @@ export interface OperatedChannel {
 
 /** What an operator did, for the log. */
 export interface OperatorAct {
-  readonly act: 'withdraw' | 'stop' | 'resume' | 'redeliver';
+  readonly act: 'withdraw' | 'extend' | 'stop' | 'resume' | 'redeliver';
   /** The record, or the stream request of the turn. */
   readonly subject: string;
   readonly reason?: string;
+  /** How much later a deadline is. */
+  readonly seconds?: number;
 }
 
 /** What the admin API needs of the pod. */

@@ -17,6 +17,7 @@ export const HistoryEvent = z.object({
   decision: z.string().optional(),
   reason: z.string().optional(),
   surface: z.string().optional(),
+  expiresAt: z.iso.datetime().optional().describe('The deadline, where the change moved it.'),
 });
 export type HistoryEvent = z.infer<typeof HistoryEvent>;
 
@@ -40,7 +41,7 @@ export async function readHistory(
 function changeOf(event: StreamEvent, id: string): Omit<HistoryEvent, 'at'> | undefined {
   if (isElicitationEvent(event)) {
     if (event.elicitationId !== id) return undefined;
-    const { type, status, revision, action, reason, surface } = event;
+    const { type, status, revision, action, reason, surface, expiresAt } = event;
     return {
       event: type,
       status,
@@ -48,16 +49,18 @@ function changeOf(event: StreamEvent, id: string): Omit<HistoryEvent, 'at'> | un
       ...(action !== undefined && { action }),
       ...(reason !== undefined && { reason }),
       ...(surface !== undefined && { surface }),
+      ...(expiresAt !== undefined && { expiresAt }),
     };
   }
   const approval = readApprovalEvent(event);
   if (approval?.approvalId !== id) return undefined;
-  const { type, status, revision, decision, surface } = approval;
+  const { type, status, revision, decision, surface, expiresAt } = approval;
   return {
     event: type,
     status,
     revision,
     ...(decision !== undefined && { decision }),
     ...(surface !== undefined && { surface }),
+    ...(expiresAt !== undefined && { expiresAt }),
   };
 }

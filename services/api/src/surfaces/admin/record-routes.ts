@@ -1,3 +1,4 @@
+import { TIMEOUT_SECONDS_MAX } from '@parley/core/domain/elicitations/ask-input';
 import { isParleyError, ParleyError } from '@parley/core/domain/errors';
 import { bucketOf, bucketOfRecordId, isApprovalId } from '@parley/core/domain/ids';
 import { type Caller, notFound } from '@parley/shared/domain/caller';
@@ -20,6 +21,16 @@ import { REASONS_EXAMPLE, Reasons } from './views/reasons.ts';
 const OperatorWithdrawal = z
   .strictObject({ reason: WithdrawReason.default('withdrawn_by_operator') })
   .meta({ id: 'OperatorWithdrawal' });
+
+const Extension = z
+  .strictObject({
+    seconds: z.int().min(1).max(TIMEOUT_SECONDS_MAX).describe('How much later than it is.'),
+    reason: WithdrawReason.optional().describe('A short word for the log.'),
+  })
+  .meta({ id: 'ExtensionInput' });
+
+/** What the samples have as long as they are open. */
+const OPEN_SAMPLE = { status: 'pending', decision: undefined, surface: undefined, settledAt: undefined };
 
 const History = {
   history: z.array(HistoryEvent).describe('Every change, first to last.'),
@@ -61,6 +72,7 @@ export function recordRoutes(deps: AdminDeps): Route[] {
     readRoute(deps, kind),
     whyRoute(deps, kind),
     withdrawRoute(deps, kind),
+    extendRoute(deps, kind),
     redeliverRoute(deps, kind),
   ]);
 }
@@ -145,18 +157,10 @@ function whyRoute(deps: AdminDeps, kind: AdminFamily): Route {
   });
 }
 
-/** Withdraws a record. The refusal shows nothing of it: it would hold the answer. */
-async function withdraw(
-  { engine }: AdminDeps,
-  caller: Caller,
-  { record, now }: FoundRecord,
-  reason: string,
-): Promise<void> {
-  const request = { caller, id: record.row.id, reason };
+/** Moves a record. The refusal shows nothing of it: it would hold the answer. */
+async function move(change: () => Promise<unknown>): Promise<void> {
   try {
-    if (record.family === 'approval')
-      await engine.approvals.withdraw({ ...request, seen: { row: record.row, now } });
-    else await engine.withdraw({ ...request, seen: { row: record.row, now } });
+    await change();
   } catch (error) {
     if (isParleyError(error, 'already_settled') || isParleyError(error, 'expired'))
       throw new ParleyError(error.code, error.message);
@@ -187,8 +191,38 @@ function withdrawRoute(deps: AdminDeps, kind: AdminFamily): Route {
       await admitted;
       const { record, now } = await find(deps, caller, kind, params.id);
       const { id } = record.row;
-      await withdraw(deps, caller, { record, now }, body.reason);
+      const seen = { ...record, now };
+      await move(() => deps.engine.withdrawRecord({ caller, id, reason: body.reason, seen }));
       deps.onAct({ act: 'withdraw', subject: id, reason: body.reason }, caller);
+      return json(200, await viewOf(deps, caller, await find(deps, caller, kind, id)));
+    },
+  });
+}
+
+function extendRoute(deps: AdminDeps, kind: AdminFamily): Route {
+  const { noun, path, schema, sample } = kind;
+  return route({
+    method: 'POST',
+    path: `${path}/extend`,
+    proof: operator(),
+    body: jsonBody(Extension),
+    docs: {
+      group: 'Operations',
+      summary: `Move the deadline of ${noun} of any user`,
+      description: `So much later than it is, and at most ${TIMEOUT_SECONDS_MAX} seconds after the ask. Who waits for it waits longer.`,
+      example: {
+        body: { seconds: 900 },
+        reply: { ...sample, ...OPEN_SAMPLE, expiresAt: '2026-01-15T10:15:00.000Z' },
+      },
+      replies: { 200: { description: 'With its later deadline', schema } },
+      errors: ['not_found', 'already_settled', 'expired'],
+    },
+    async handle({ caller, params, body: { seconds, reason }, admitted }) {
+      await admitted;
+      const { record, now } = await find(deps, caller, kind, params.id);
+      const { id } = record.row;
+      await move(() => deps.engine.extendRecord({ caller, id, seconds, seen: { ...record, now } }));
+      deps.onAct({ act: 'extend', subject: id, seconds, ...(reason !== undefined && { reason }) }, caller);
       return json(200, await viewOf(deps, caller, await find(deps, caller, kind, id)));
     },
   });

@@ -51,7 +51,7 @@ export function streamRoutes(engine: Engine, limits: CallLimits): Route[] {
         summary: 'Follow a stream request',
         example: { reply: STREAM_EXAMPLE },
         description:
-          'Events elicitation-request, elicitation-updated, elicitation-resolved, approval-request, approval-resolved and stream-reset, in order, without the answer. Users and keys with the scope `admin` also get the events of a chat. Resumes after Last-Event-ID on any pod.',
+          'Events elicitation-request, elicitation-updated, elicitation-resolved, approval-request, approval-updated, approval-resolved and stream-reset, in order, without the answer. Users and keys with the scope `admin` also get the events of a chat. Resumes after Last-Event-ID on any pod.',
         headers: { 'Last-Event-ID': 'Replay what came after this event.' },
         replies: { 200: Events },
       },
@@ -93,7 +93,7 @@ function inboxRoute(engine: Engine, limits: CallLimits): Route {
       summary: 'Follow what waits for you',
       example: { reply: INBOX_EXAMPLE },
       description:
-        'First an inbox-snapshot, in parts: `part` counts them from 0, and the last one has `more: false`. Then elicitation-request, elicitation-updated and elicitation-resolved, and for calls to approve approval-request and approval-resolved.',
+        'First an inbox-snapshot, in parts: `part` counts them from 0, and the last one has `more: false`. Then elicitation-request, elicitation-updated and elicitation-resolved, and for calls to approve approval-request, approval-updated and approval-resolved.',
       replies: { 200: Events },
     },
     async handle({ caller, signal }) {

@@ -92,7 +92,7 @@ export async function endBefore(
     const turn = approval === undefined ? turnEventOf(event) : undefined;
     if (turn !== undefined) wait.turn(turn);
     if (approval !== undefined) {
-      const isOpen = approval.type === 'approval-request';
+      const isOpen = approval.type !== 'approval-resolved';
       const row = await storedRow(engine, caller, approval.approvalId);
       // The stream went on after one that is gone: its client knows a later one.
       if (row === undefined) continue;

@@ -6,7 +6,7 @@ import {
 } from '@parley/shared/ports/tenant-changes';
 import { z } from 'zod';
 import { sampleEvents } from '../../../http/docs/samples.ts';
-import { bearer, type Route, route } from '../../../http/route.ts';
+import { operator, type Route, route } from '../../../http/route.ts';
 import type { SseFrameEvent } from '../../../http/sse.ts';
 import { keyOfOwner } from '../../../turns/principal.ts';
 import type { AdminDeps } from '../deps.ts';
@@ -41,7 +41,7 @@ export function eventsRoute({
   return route({
     method: 'GET',
     path: '/v1/admin/events',
-    proof: bearer('operate'),
+    proof: operator(),
     opensStream: true,
     docs: {
       group: 'Operations',
