@@ -34,6 +34,8 @@ export interface AuthorizationServerOptions {
   readonly port?: number;
   /** The people who may sign in, by name; the name is `sub`. There are no passwords. */
   readonly users: readonly string[];
+  /** What else the userinfo endpoint says of people, by name: a claim of roles, which clients get with `openid`. */
+  readonly roles?: Readonly<Record<string, unknown>>;
   readonly clients: readonly StandInClient[];
   /** Scopes of the APIs that this server guards. */
   readonly scopes?: readonly string[];
@@ -154,10 +156,12 @@ function configurationOf(
     clientDefaults: { id_token_signed_response_alg: 'ES256' },
     jwks: { keys: [{ ...privateKey.export({ format: 'jwk' }), use: 'sig', alg: 'ES256', kid: 'stand-in' }] },
     scopes: ['openid', 'offline_access', ...scopes],
-    claims: { openid: ['sub', 'name'] },
+    claims: { openid: ['sub', 'name', 'roles'] },
     conformIdTokenClaims: false,
     findAccount: (_ctx, id) =>
-      users.includes(id) ? { accountId: id, claims: async () => ({ sub: id, name: id }) } : undefined,
+      users.includes(id)
+        ? { accountId: id, claims: async () => ({ sub: id, name: id, roles: options.roles?.[id] }) }
+        : undefined,
     clientBasedCORS: () => false,
     pkce: { required: () => true },
     rotateRefreshToken: true,

@@ -6,7 +6,7 @@ import { ownerKey } from './owner-key.ts';
 interface TakeableValue {
   readonly value: string;
   readonly key: string;
-  readonly owner: string | undefined;
+  readonly owners: readonly string[];
   taker?: string;
 }
 
@@ -16,10 +16,10 @@ export function createMemoryPageStore(fence: Pick<MemoryFence, 'check'>): PageSt
   const keyOf = ({ family, id }: PageEntryName) => JSON.stringify([family, id]);
 
   return {
-    async put(name, value, ttlMs, owner) {
-      if (owner !== undefined) fence.check(owner);
+    async put(name, value, ttlMs, ...owners) {
+      for (const owner of owners) fence.check(owner);
       const key = keyOf(name);
-      held.set(key, { key, value, owner: owner && ownerKey(owner) }, Date.now() + ttlMs);
+      held.set(key, { key, value, owners: owners.map(ownerKey) }, Date.now() + ttlMs);
     },
     async read(name) {
       const entry = held.get(keyOf(name));
@@ -35,7 +35,7 @@ export function createMemoryPageStore(fence: Pick<MemoryFence, 'check'>): PageSt
       held.delete(keyOf(name));
     },
     async dropOf(owner) {
-      const own = held.values().filter((entry) => entry.owner === ownerKey(owner));
+      const own = held.values().filter(({ owners }) => owners.includes(ownerKey(owner)));
       for (const { key } of own) held.delete(key);
       return own.length;
     },

@@ -1,7 +1,8 @@
 import type { Owner } from '@parley/core/domain/ids';
 
 /**
- * Kinds of state that the hosted pages keep between two requests of a browser. `session`: the signed-in person. `sign-
+ * Kinds of state that the hosted pages keep between two requests of a browser. `session`: the signed-in person. `operator`: the operator who
+ * signed in to the console. `operator-seen`: there while a page of that operator is open. `sign-
  * in`: a sign-in under way. `flow`: an authorization under way, by its OAuth state. `report`: an authorization whose
  * provider reports by webhook. `waiting`: the report for which a browser waits. `binding`: waits until the deployer's
  * backend says whose browser it was. `blocked`: an address with too many failures. `outside-link`: the account of another
@@ -9,6 +10,8 @@ import type { Owner } from '@parley/core/domain/ids';
  */
 type PageFamily =
   | 'session'
+  | 'operator'
+  | 'operator-seen'
   | 'sign-in'
   | 'flow'
   | 'report'
@@ -34,10 +37,10 @@ interface PageEntry {
 /** Entries that expire, shared by all pods. Every call throws `unavailable` while the store is unavailable. */
 export interface PageStore {
   /**
-   * Stores `value` for `ttlMs`. Replaces an earlier entry. An entry that is about a person names them as `owner`; it is
-   * refused with `user_erased` after an erasure of that person.
+   * Stores `value` for `ttlMs`. Replaces an earlier entry. An entry that is about a person names them, in each tenant that it
+   * concerns; it is refused with `user_erased` after an erasure of that person there.
    */
-  put(name: PageEntryName, value: string, ttlMs: number, owner?: Owner): Promise<void>;
+  put(name: PageEntryName, value: string, ttlMs: number, ...owners: readonly Owner[]): Promise<void>;
   /** Undefined when there is none. An entry that was taken can still be read until it expires. */
   read(name: PageEntryName): Promise<PageEntry | undefined>;
   /** Returns the value to the first taker, and to the same taker again. Undefined for every other one. */

@@ -113,6 +113,9 @@ export const SAMPLES: Readonly<Record<string, PageView>> = {
   'link-spent': { page: 'link-spent' },
   'inbox-sign-in': { page: 'sign-in', signIn, organisation: 'Example Corporation', leadsTo: 'inbox' },
   'inbox-dev-sign-in': { page: 'dev-sign-in', signIn, leadsTo: 'inbox' },
+  'console-sign-in': { page: 'sign-in', signIn, organisation: 'Example Corporation', leadsTo: 'console' },
+  'console-dev-sign-in': { page: 'dev-sign-in', signIn, leadsTo: 'console' },
+  'no-role': { page: 'no-role', person: 'ada@example.com', signIn },
   'inbox-elsewhere': { page: 'inbox-elsewhere' },
   'inbox-empty': {
     page: 'inbox',

@@ -2,12 +2,16 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { createMemoryLimits } from '@parley/shared/memory/limits';
+import { createMemoryBackend } from '@parley/shared/memory/backend';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { readConsoleFiles } from '../../../services/api/src/pages/console/files.ts';
+import { createTypedOperators } from '../../../services/api/src/pages/console/identity.ts';
+import { createConsoleParts } from '../../../services/api/src/pages/console/parts.ts';
 import { consoleRoutes, noConsoleRoutes } from '../../../services/api/src/pages/console/routes.ts';
+import { ROOMY } from '../../harness/engines/settings.ts';
 import { callLimitsOn } from '../../harness/http/call-limits.ts';
 import { serveSurfaces } from '../../harness/turns/serve.ts';
+import { newKeys } from '../../harness/vault/stores.ts';
 
 const SCRIPT = 'console-ABCD1234.js';
 let built: URL;
@@ -24,15 +28,31 @@ beforeAll(async () => {
 });
 
 async function get(path: string, folders: readonly URL[] | undefined, method = 'GET') {
-  const page = { https: true, brand: { logoUrl: 'https://img.example/logo.svg' } };
+  const { pages: store, limits } = createMemoryBackend(ROOMY);
+  const partsWith = (files: ReturnType<typeof readConsoleFiles>) =>
+    createConsoleParts({
+      publicUrl: 'https://parley.example',
+      files,
+      identity: createTypedOperators(['acme']),
+      keys: newKeys(),
+      store,
+      limits,
+      notifyOrigins: [],
+      brand: { logoUrl: 'https://img.example/logo.svg' },
+      proxyHops: 0,
+      failuresMax: 30,
+      postsMax: 120,
+      idleMs: 60_000,
+      sessionMs: 60_000,
+      onEvent: () => undefined,
+      onSession: () => undefined,
+    });
   const served = await serveSurfaces({
     surfaces: [
-      folders === undefined
-        ? noConsoleRoutes(true)
-        : consoleRoutes({ ...page, files: readConsoleFiles(folders) }),
+      folders === undefined ? noConsoleRoutes(true) : consoleRoutes(partsWith(readConsoleFiles(folders))),
     ],
     authenticate: () => Promise.reject(new Error('no route has a token')),
-    limits: callLimitsOn(createMemoryLimits()),
+    limits: callLimitsOn(limits),
     corsOrigins: ['https://page.example'],
   });
   onTestFinished(served.close);

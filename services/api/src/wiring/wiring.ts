@@ -17,13 +17,12 @@ import type { Telemetry } from '@parley/shared/observe/telemetry';
 import type { Backend } from '@parley/shared/ports/backend';
 import { createRedisBackend } from '@parley/shared/redis/backend';
 import { diagnose } from '@parley/shared/redis/diagnosis/diagnose';
-import { type Lease, startLease } from '@parley/shared/runs/lease';
+import { startLease } from '@parley/shared/runs/lease';
 import { createProcessDispatch } from '@parley/shared/runtime/dispatch';
 import { withNotices } from '../agents/run/reach.ts';
 import { healthRoutes } from '../http/health.ts';
 import { createDrain, type Drain } from '../http/life/drain.ts';
 import { createHeartbeats } from '../http/life/heartbeats.ts';
-import { type CallLimits, createCallLimits } from '../http/limits/call-limits.ts';
 import { createOpenings } from '../http/limits/openings.ts';
 import { createRefusalDelays } from '../http/limits/refusal-delays.ts';
 import type { Surface } from '../http/route.ts';
@@ -35,6 +34,7 @@ import { wireAdmin } from './admin.ts';
 import type { AgentsParts, WiredAgents } from './agents.ts';
 import { createApp } from './app.ts';
 import { createAuthentication } from './authentication.ts';
+import { createLimits } from './call-limits.ts';
 import { wireEraseConversation, wireEraseUser } from './erase-user.ts';
 import { wireAnswerPages } from './pages/answer-pages.ts';
 import { wireConsole } from './pages/console.ts';
@@ -158,33 +158,6 @@ function openBackend(env: Env, metrics: Metrics): Backend {
   });
 }
 
-interface LimitParts extends Pick<PodParts, 'env' | 'backend' | 'metrics'> {
-  /** The name under which this pod holds stream places, and its lease on them. */
-  readonly owner: string;
-  readonly lease: Lease;
-}
-
-function createLimits({ env, backend, metrics, owner, lease }: LimitParts): CallLimits {
-  return createCallLimits({
-    limits: backend.limits,
-    settings: {
-      userWrites: env.PARLEY_LIMIT_USER_WRITES,
-      userStreams: env.PARLEY_LIMIT_USER_STREAMS,
-      elicitationAnswers: env.PARLEY_LIMIT_ELICITATION_ANSWERS,
-      serviceCalls: env.PARLEY_LIMIT_SERVICE_CALLS,
-      userReads: env.PARLEY_LIMIT_USER_READS,
-      userReadBytes: env.PARLEY_LIMIT_USER_READ_BYTES,
-      userWriteBytes: env.PARLEY_LIMIT_USER_WRITE_BYTES,
-      serviceWriteBytes: env.PARLEY_LIMIT_SERVICE_WRITE_BYTES,
-      serviceReadBytes: env.PARLEY_LIMIT_SERVICE_READ_BYTES,
-      tenantReads: env.PARLEY_LIMIT_TENANT_READS,
-      operatorCalls: env.PARLEY_LIMIT_OPERATOR_CALLS,
-    },
-    holder: { owner, hasLapsed: lease.hasLapsed },
-    onRefused: (limit) => metrics.rateLimited.add(1, { limit }),
-  });
-}
-
 /** What only some pods have. */
 interface Configured {
   readonly agents?: WiredAgents;
@@ -217,8 +190,10 @@ interface AppParts extends PodParts, Configured {
 
 function createPodApp(parts: AppParts): Router {
   const { env, version, log, metrics, drain, authenticate, limits } = parts;
+  const console = wireConsole(parts);
   const serve = createServe({
     authenticate,
+    operators: console.operators,
     limits,
     refusalDelays: createRefusalDelays({ delayMs: env.PARLEY_REFUSAL_DELAY_MS }),
     openings: createOpenings({
@@ -239,11 +214,16 @@ function createPodApp(parts: AppParts): Router {
       if (change === 1 && resumed) metrics.sseResumes.add(1);
     },
   });
-  return createApp({ serve, surfaces: createSurfaces(parts), corsOrigins: env.PARLEY_CORS_ORIGINS, version });
+  return createApp({
+    serve,
+    surfaces: createSurfaces({ ...parts, consoleSurface: console.surface }),
+    corsOrigins: env.PARLEY_CORS_ORIGINS,
+    version,
+  });
 }
 
 /** Every surface of the pod, one line each. */
-function createSurfaces(parts: AppParts): Surface[] {
+function createSurfaces(parts: AppParts & { readonly consoleSurface: Surface }): Surface[] {
   const { env, backend, engine, limits, drain, agents, slack } = parts;
   const turns = agents?.turns;
   const accounts = agents?.accounts;
@@ -267,7 +247,7 @@ function createSurfaces(parts: AppParts): Surface[] {
     healthRoutes({ health: () => backend.health(), redisFault: () => parts.redisWatches?.fault(), drain }),
     restRoutes({ engine: asking, limits, webhooks, hasConnectPage, eraseUser, workflows }),
     wireAdmin(parts, slack?.channel),
-    wireConsole(env),
+    parts.consoleSurface,
     aiSdkRoutes({ engine, limits, turns, eraseConversation: wireEraseConversation(parts) }),
     ...parts.agentSurfaces,
     // Before the pages of accounts, which answer for the rest of /auth.

@@ -16,8 +16,8 @@ export function createRedisPageStore(redis: Commands, onError?: (error: unknown)
   const guarded = <T>(run: () => Promise<T>) => orUnavailable(run, onError);
 
   return {
-    async put(name, value, ttlMs, owner) {
-      if (owner !== undefined) {
+    async put(name, value, ttlMs, ...owners) {
+      for (const owner of owners) {
         // Listed first, so that an erasure finds every entry.
         const keys = [pageEntriesKey(owner), fenceKey(owner)];
         const fencedForMs = Number(await listScript(keys, [pageEntry(name), ttlMs]));

@@ -86,8 +86,8 @@ export function createFlows({ store, keys, mintTaker }: FlowsDeps): Flows {
       const ttlMs = name.family === 'sign-in' ? SIGN_IN_MS : FLOW_MS;
       const { tenant, userId } = flow;
       // Nobody is known at the beginning of a sign-in.
-      const owner = userId === '' ? undefined : { tenant, userId };
-      await store.put(name, JSON.stringify({ flow, sealed }), ttlMs, owner);
+      const owners = userId === '' ? [] : [{ tenant, userId }];
+      await store.put(name, JSON.stringify({ flow, sealed }), ttlMs, ...owners);
     },
     async find(name) {
       const entry = await store.read(name);

@@ -1,13 +1,23 @@
 import { ANYBODY, type Route, route, type Surface } from '../../http/route.ts';
+import { type PageRoute, pageRoute } from '../serving/page-route.ts';
 import { type ConsolePage, consoleAsset, consolePage, noConsolePage } from './page.ts';
+import type { ConsoleParts } from './parts.ts';
+import { sessionRoutes } from './session-routes.ts';
+import { showSignIn, signedIn, signIn } from './sign-in.ts';
 
 const BELOW = '/console';
 
-/** All of `/console`: the page of operators. */
-export function consoleRoutes(page: ConsolePage): Surface {
+const PAGES: readonly PageRoute<ConsoleParts>[] = [
+  { method: 'GET', path: '/console/sign-in', handle: showSignIn, readsOnly: true },
+  { method: 'POST', path: '/console/sign-in', handle: signIn },
+  { method: 'GET', path: '/console/signed-in', handle: signedIn },
+];
+
+/** All of `/console`: the page of operators, and their way into it. */
+export function consoleRoutes(parts: ConsoleParts): Surface {
   return {
-    routes: [assetRoute(page)],
-    below: { path: BELOW, missing: (head) => consolePage(page, head) },
+    routes: [assetRoute(parts), ...sessionRoutes(parts), ...PAGES.map((one) => pageRoute(parts, one))],
+    below: { path: BELOW, missing: (head) => consolePage(parts, head) },
   };
 }
 

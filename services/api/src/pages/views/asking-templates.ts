@@ -28,6 +28,7 @@ export function signInTemplate(view: AskingView<'sign-in'>, strings: PageStrings
   const { signIn, accounts, answer, approval, inbox, link } = strings;
   const why = {
     accounts: accounts.signInWhy,
+    console: strings.console.signInWhy,
     inbox: inbox.signInWhy,
     answer: answer.signInWhy,
     approval: approval.signInWhy,
@@ -47,11 +48,14 @@ ${actions(buttonForm(view.signIn, signIn.button))}`,
 /** Who do you say you are? */
 export function devSignInTemplate(
   view: AskingView<'dev-sign-in'>,
-  { devSignIn, accounts, inbox }: PageStrings,
+  { devSignIn, accounts, inbox, console }: PageStrings,
 ): Template {
-  const helps = { accounts: accounts.devSignInHelp, inbox: inbox.devSignInHelp };
-  const { leadsTo } = view;
-  const help = leadsTo === 'accounts' || leadsTo === 'inbox' ? helps[leadsTo] : devSignIn.help;
+  const helps: Partial<Record<NonNullable<typeof view.leadsTo>, string>> = {
+    accounts: accounts.devSignInHelp,
+    inbox: inbox.devSignInHelp,
+    console: console.devSignInHelp,
+  };
+  const help = (view.leadsTo && helps[view.leadsTo]) ?? devSignIn.help;
   const field = html`<label for="user">${devSignIn.label}</label>
 <p class="help" id="user-help">${help}</p>
 <input id="user" name="${FORM_FIELDS.user}" required maxlength="${USER_ID_LENGTH_MAX}" autocapitalize="none" spellcheck="false" aria-describedby="user-help">

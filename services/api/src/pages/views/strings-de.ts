@@ -2,6 +2,7 @@ import { html } from '../kit/html.ts';
 import { GERMAN_ACCOUNTS } from './accounts/strings-de.ts';
 import { GERMAN_ANSWER } from './answer/strings-de.ts';
 import { GERMAN_APPROVAL_PAGE } from './approval/strings-de.ts';
+import { GERMAN_CONSOLE_SIGN_IN } from './console/strings-de.ts';
 import { GERMAN_INBOX } from './inbox/strings-de.ts';
 import { GERMAN_LINK } from './link/strings-de.ts';
 import type { PageStrings } from './strings.ts';
@@ -77,6 +78,7 @@ export const GERMAN: PageStrings = {
   approval: GERMAN_APPROVAL_PAGE,
   accounts: GERMAN_ACCOUNTS,
   inbox: GERMAN_INBOX,
+  console: GERMAN_CONSOLE_SIGN_IN,
   link: GERMAN_LINK,
   continue: {
     title: (host) => html`Weiter zu ${host}`,

@@ -2,6 +2,7 @@ import { html } from '../kit/html.ts';
 import { ENGLISH_ACCOUNTS } from './accounts/strings-en.ts';
 import { ENGLISH_ANSWER } from './answer/strings-en.ts';
 import { ENGLISH_APPROVAL_PAGE } from './approval/strings-en.ts';
+import { ENGLISH_CONSOLE_SIGN_IN } from './console/strings-en.ts';
 import { ENGLISH_INBOX } from './inbox/strings-en.ts';
 import { ENGLISH_LINK } from './link/strings-en.ts';
 import type { PageStrings } from './strings.ts';
@@ -73,6 +74,7 @@ export const ENGLISH: PageStrings = {
   approval: ENGLISH_APPROVAL_PAGE,
   accounts: ENGLISH_ACCOUNTS,
   inbox: ENGLISH_INBOX,
+  console: ENGLISH_CONSOLE_SIGN_IN,
   link: ENGLISH_LINK,
   continue: {
     title: (host) => html`Continue to ${host}`,

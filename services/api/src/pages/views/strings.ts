@@ -3,6 +3,7 @@ import type { Around1, Notice } from '../kit/notice.ts';
 import type { AccountStrings } from './accounts/strings.ts';
 import type { AnswerStrings } from './answer/strings.ts';
 import type { ApprovalPageStrings } from './approval/strings.ts';
+import type { ConsoleSignInStrings } from './console/strings.ts';
 import type { InboxStrings } from './inbox/strings.ts';
 import type { LinkStrings } from './link/strings.ts';
 import type { PageView } from './view.ts';
@@ -79,6 +80,7 @@ export interface PageStrings {
   readonly approval: ApprovalPageStrings;
   readonly accounts: AccountStrings;
   readonly inbox: InboxStrings;
+  readonly console: ConsoleSignInStrings;
   readonly link: LinkStrings;
   readonly continue: {
     readonly title: Around1;

@@ -4,6 +4,7 @@ import { answerEndedTemplate, answerEntryTemplate, answerTemplate } from './answ
 import { approvalEndedTemplate, approvalTemplate } from './approval/templates.ts';
 import { inboxLink } from './asker.ts';
 import { consentTemplate, devSignInTemplate, secretTemplate, signInTemplate } from './asking-templates.ts';
+import { noRoleTemplate } from './console/templates.ts';
 import {
   failedTemplate,
   mismatchTemplate,
@@ -27,6 +28,8 @@ export function sheetOf(view: PageView, strings: PageStrings): Template {
       return signInTemplate(view, strings);
     case 'dev-sign-in':
       return devSignInTemplate(view, strings);
+    case 'no-role':
+      return noRoleTemplate(view, strings);
     case 'accounts':
       return accountsTemplate(view, strings);
     case 'disconnect':
@@ -41,13 +44,10 @@ export function sheetOf(view: PageView, strings: PageStrings): Template {
     case 'accounts-elsewhere':
       return noticeTemplate(404, 'person', strings.accounts.elsewhere);
     case 'link':
-      return linkTemplate(view, strings);
     case 'linked':
-      return linkedTemplate(view, strings);
     case 'link-other':
-      return linkOtherTemplate(view, strings);
     case 'link-spent':
-      return noticeTemplate(410, 'time', strings.link.spent);
+      return linkSheetOf(view, strings);
     case 'consent':
       return consentTemplate(view, strings);
     case 'secret':
@@ -88,6 +88,21 @@ export function sheetOf(view: PageView, strings: PageStrings): Template {
       return tooManyTemplate(view, strings);
     case 'unavailable':
       return unavailableTemplate(view, strings);
+  }
+}
+
+type LinkPage = 'link' | 'linked' | 'link-other' | 'link-spent';
+
+function linkSheetOf(view: Extract<PageView, { page: LinkPage }>, strings: PageStrings): Template {
+  switch (view.page) {
+    case 'link':
+      return linkTemplate(view, strings);
+    case 'linked':
+      return linkedTemplate(view, strings);
+    case 'link-other':
+      return linkOtherTemplate(view, strings);
+    case 'link-spent':
+      return noticeTemplate(410, 'time', strings.link.spent);
   }
 }
 

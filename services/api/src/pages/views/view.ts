@@ -18,7 +18,7 @@ export interface Asking {
 }
 
 /** What a person who has signed in gets to see. */
-type LeadsTo = 'accounts' | 'inbox' | 'answer' | 'approval' | 'link';
+type LeadsTo = 'console' | 'accounts' | 'inbox' | 'answer' | 'approval' | 'link';
 
 /** A connected account, as its person sees it. */
 export interface ShownAccount {
@@ -55,6 +55,8 @@ export type PageView =
       readonly signIn: FormTarget;
       readonly leadsTo?: LeadsTo;
     }
+  /** An operator signed in who may do nothing in the console. */
+  | { readonly page: 'no-role'; readonly person: string; readonly signIn: FormTarget }
   /** The connected accounts of a person. */
   | {
       readonly page: 'accounts';

@@ -39,7 +39,7 @@ export function isDevelopment({ NODE_ENV }: Pick<Env, 'NODE_ENV'>): boolean {
  * The vault's keys. Generated keys exist in this process only, so they are used only where no other process shares the
  * vault.
  */
-function createKeys(env: Env, log: Log): KeyRing {
+export function createKeys(env: Env, log: Log): KeyRing {
   const isAlone = redisLocation(env) === undefined && isDevelopment(env);
   if (env.PARLEY_VAULT_KEYS.length === 0 && isAlone)
     return createDevelopmentKeyRing((words) => log.warn(words));

@@ -1,8 +1,25 @@
 import type { Env } from '@parley/shared/config/env';
+import type { OperatorSessions } from '../../http/proof/operator-sessions.ts';
 import type { Surface } from '../../http/route.ts';
+import { createOperatorSessions } from '../../pages/console/admission.ts';
 import { readConsoleFiles } from '../../pages/console/files.ts';
+import {
+  createOidcOperators,
+  createTypedOperators,
+  type OperatorIdentity,
+} from '../../pages/console/identity.ts';
+import { createConsoleParts } from '../../pages/console/parts.ts';
 import { consoleRoutes, noConsoleRoutes } from '../../pages/console/routes.ts';
+import { createKeys, isDevelopment } from '../credentials/vault.ts';
+import type { PodParts } from '../pod-parts.ts';
 import { brandOf } from './brand.ts';
+import { createPageLog } from './log.ts';
+
+interface WiredConsole {
+  readonly surface: Surface;
+  /** Absent where there is no console. */
+  readonly operators?: OperatorSessions;
+}
 
 /** Where builds leave the console: that of this service, and that of the client beside its sources. */
 const CONSOLE_FOLDERS = [
@@ -10,9 +27,47 @@ const CONSOLE_FOLDERS = [
   new URL('../../../../../clients/console/dist/', import.meta.url),
 ];
 
-/** Builds the console; where none is configured, a page that says so. */
-export function wireConsole(env: Env, folders: readonly URL[] = CONSOLE_FOLDERS): Surface {
-  const https = env.PARLEY_PUBLIC_URL?.startsWith('https://') === true;
-  if (env.PARLEY_CONSOLE === undefined) return noConsoleRoutes(https);
-  return consoleRoutes({ files: readConsoleFiles(folders), https, brand: brandOf(env) });
+/** Builds the console; where none is configured, a page that says so. Throws EnvError without keys. */
+export function wireConsole({ env, backend, log, metrics }: PodParts): WiredConsole {
+  const { PARLEY_CONSOLE: kind, PARLEY_PUBLIC_URL: publicUrl = '' } = env;
+  if (kind === undefined) return { surface: noConsoleRoutes(publicUrl.startsWith('https://')) };
+  const parts = createConsoleParts({
+    publicUrl,
+    files: readConsoleFiles(CONSOLE_FOLDERS),
+    identity: createOperatorIdentity(env, kind, publicUrl),
+    keys: createKeys(env, log),
+    store: backend.pages,
+    limits: backend.limits,
+    notifyOrigins: [],
+    brand: brandOf(env),
+    proxyHops: env.PARLEY_CONNECT_PROXY_HOPS,
+    failuresMax: env.PARLEY_LIMIT_CONNECT_FAILURES,
+    postsMax: env.PARLEY_LIMIT_CONNECT_FORMS,
+    idleMs: env.PARLEY_CONSOLE_IDLE_SECONDS * 1_000,
+    sessionMs: env.PARLEY_CONSOLE_SESSION_SECONDS * 1_000,
+    onEvent: createPageLog({ log, metrics }),
+    onSession: (change, requestId) => log.info({ ...change, requestId }, 'operator session'),
+  });
+  return { surface: consoleRoutes(parts), operators: createOperatorSessions(parts) };
+}
+
+/** How operators sign in. The check of the environment has ensured that the settings exist. */
+function createOperatorIdentity(
+  env: Env,
+  kind: NonNullable<Env['PARLEY_CONSOLE']>,
+  publicUrl: string,
+): OperatorIdentity {
+  const tenants = env.PARLEY_CONNECT_TENANTS.length === 0 ? ['default'] : env.PARLEY_CONNECT_TENANTS;
+  if (kind === 'dev') return createTypedOperators(tenants);
+  const clientSecret = env.PARLEY_CONNECT_OIDC_CLIENT_SECRET;
+  return createOidcOperators({
+    issuer: env.PARLEY_CONNECT_OIDC_ISSUER ?? '',
+    clientId: env.PARLEY_CONNECT_OIDC_CLIENT_ID ?? '',
+    ...(clientSecret !== undefined && { clientSecret }),
+    redirectUri: `${publicUrl}/console/signed-in`,
+    userClaim: env.PARLEY_CONNECT_USER_CLAIM,
+    rolesClaim: env.PARLEY_CONSOLE_ROLES_CLAIM ?? '',
+    tenants,
+    allowLoopbackHttp: isDevelopment(env),
+  });
 }

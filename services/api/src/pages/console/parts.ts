@@ -1,0 +1,44 @@
+import { randomUUID } from 'node:crypto';
+import type { KeyRing } from '@parley/shared/vault/key-ring';
+import { createFlows, type Flows } from '../../accounts/flows/flows.ts';
+import type { CookieKind } from '../serving/browser.ts';
+import { createPageParts, type PageDeps, type PageParts } from '../serving/parts.ts';
+import type { ConsoleFiles } from './files.ts';
+import type { OperatorIdentity } from './identity.ts';
+import { type ConsoleSessions, createConsoleSessions } from './sessions.ts';
+
+/** What the console needs. */
+export interface ConsoleDeps extends PageDeps {
+  /** Absent where the console was not built. */
+  readonly files: ConsoleFiles | undefined;
+  readonly identity: OperatorIdentity;
+  /** Seal what a sign-in keeps. */
+  readonly keys: KeyRing;
+  readonly idleMs: number;
+  readonly sessionMs: number;
+  /** Called with each change of who is signed in. `requestId` is the one that the page shows. */
+  readonly onSession: (change: SessionChange, requestId: string) => void;
+}
+
+/** A change of who is signed in, for the log. */
+export interface SessionChange {
+  readonly change: 'signed-in' | 'signed-out' | 'no-role';
+  readonly operator: string;
+  /** Where the operator has a role. */
+  readonly tenants: readonly string[];
+}
+
+/** What the routes of the console share. */
+export interface ConsoleParts extends ConsoleDeps, PageParts {
+  readonly sessions: ConsoleSessions;
+  readonly flows: Flows;
+}
+
+export function createConsoleParts(deps: ConsoleDeps): ConsoleParts {
+  const kind: CookieKind = { name: 'parley-console', maxAgeSeconds: Math.ceil(deps.sessionMs / 1_000) };
+  return {
+    ...createPageParts(deps, kind),
+    sessions: createConsoleSessions(deps),
+    flows: createFlows({ store: deps.store, keys: deps.keys, mintTaker: randomUUID }),
+  };
+}

@@ -1,0 +1,20 @@
+import { html } from '../../kit/html.ts';
+import type { Template } from '../../kit/layout.ts';
+import { actions, buttonForm, name, paragraph, plain } from '../parts.ts';
+import type { PageStrings } from '../strings.ts';
+import type { PageView } from '../view.ts';
+
+/** Somebody who has signed in, and may do nothing in the console. */
+export function noRoleTemplate(
+  view: Extract<PageView, { page: 'no-role' }>,
+  { console: { noRole } }: PageStrings,
+): Template {
+  return {
+    status: 403,
+    title: plain(noRole.title),
+    icon: 'stop',
+    body: html`${paragraph(noRole.what(name(view.person)), 'lead')}
+${paragraph(noRole.next)}
+${actions(buttonForm(view.signIn, noRole.another))}`,
+  };
+}

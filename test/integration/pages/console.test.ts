@@ -1,0 +1,235 @@
+import { describe, expect, test } from 'vitest';
+import { createTestBrowser, SAYS } from '../../harness/pages/browser.ts';
+import {
+  type ConsoleWorldOptions,
+  callsOf,
+  signedInOperator,
+  startConsoleWorld,
+} from '../../harness/pages/console.ts';
+import { waitUntil } from '../../harness/wait-until.ts';
+import { pagesSuite } from './suite.ts';
+
+const suite = pagesSuite();
+const ROLES = {
+  ada: ['operator', 'reader'],
+  vera: ['acme:viewer', 'acme:unknown', 'elsewhere:operator'],
+  olga: { globex: 'operator', acme: ['viewer'] },
+  rita: ['acme:reader'],
+  nobody: ['admin'],
+};
+const world = (options: Partial<ConsoleWorldOptions> = {}) =>
+  startConsoleWorld({ redisUrl: suite.redis().url, roles: ROLES, ...options });
+const LIST = '/v1/admin/elicitations';
+const inTenant = (tenant: string) => ({ 'parley-tenant': tenant });
+
+async function asked({ engine }: Awaited<ReturnType<typeof world>>, tenant = 'acme') {
+  const input = { userId: 'alice', mode: 'form', message: 'Which colour?', timeoutSeconds: 600 } as const;
+  const schema = { type: 'object', properties: { colour: { type: 'string' } } } as const;
+  const { row } = await engine.ask({ tenant, input: { ...input, requestedSchema: schema } });
+  return row.id;
+}
+
+describe('operators who sign in at the provider', () => {
+  test('come back to the place they wanted, on every pod, with the roles of the claim', async () => {
+    const here = await world();
+    const { shown, session } = await signedInOperator(here, 'ada', '/console/turns/t1?userId=alice');
+    expect(shown.hops.at(-1)).toBe('/console/turns/t1?userId=alice');
+    const both = ['operator', 'reader'];
+    expect(session).toMatchObject({
+      name: 'ada',
+      title: 'Acme agents',
+      tenants: [
+        { tenant: 'acme', roles: both },
+        { tenant: 'globex', roles: both },
+      ],
+    });
+    expect(here.sessions).toEqual([{ change: 'signed-in', operator: 'ada', tenants: ['acme', 'globex'] }]);
+  });
+
+  test.each(['https://evil.example/', '//evil.example', '/auth/accounts', '/consolex', '/console/\\evil'])(
+    'are led into the console, and not to %s',
+    async (to) => {
+      const { shown } = await signedInOperator(await world(), 'ada', to);
+      expect(shown.hops.at(-1)).toBe('/console');
+    },
+  );
+
+  test('do not enter without a role, and are told so', async () => {
+    const here = await world();
+    const browser = createTestBrowser(here);
+    const shown = await browser.enter('/console/sign-in', 'nobody');
+    expect([shown.status, shown.heading]).toEqual([403, 'You have no role here']);
+    expect((await callsOf(here, browser).send('GET', '/console/session')).status).toBe(401);
+    expect(here.sessions).toEqual([{ change: 'no-role', operator: 'nobody', tenants: [] }]);
+  });
+
+  test.each([
+    // Who, in which tenant: may list, may read what was written, may change.
+    ['ada', 'acme', [200, true, 200]],
+    ['vera', 'acme', [200, false, 403]],
+    ['vera', 'globex', [403, false, 403]],
+    ['olga', 'acme', [200, false, 403]],
+    ['olga', 'globex', [200, false, 200]],
+    ['rita', 'acme', [200, true, 403]],
+    ['rita', 'elsewhere', [403, false, 403]],
+  ])('%s may in %s what the roles there allow', async (user, tenant, expected) => {
+    const here = await world();
+    const id = await asked(here, tenant);
+    const { send, session } = await signedInOperator(here, user);
+    const list = await send('GET', LIST, inTenant(tenant));
+    const content = JSON.stringify(list.json).includes('Which colour?');
+    const headers = { ...inTenant(tenant), 'parley-csrf': session.csrf };
+    const change = await send('DELETE', `${LIST}/${id}`, headers);
+    expect([list.status, content, change.status]).toEqual(expected);
+    expect(here.acts.map(({ act, subject, operator }) => [act, subject, operator])).toEqual(
+      change.status === 200 ? [['withdraw', id, user]] : [],
+    );
+  });
+});
+
+describe('the session of an operator', () => {
+  test('ends with the sign-out, on every pod, also where a use of it is renewed at the same time', async () => {
+    const here = await world({ idleMs: 600_000 });
+    const { send, session, browser } = await signedInOperator(here, 'ada');
+    const cookie = browser.jar.header(here.publicUrl);
+    const uses = Array.from({ length: 8 }, () => send('GET', LIST, { ...inTenant('acme'), cookie }));
+    const out = await send('POST', '/console/sign-out', { 'parley-csrf': session.csrf });
+    await Promise.all(uses);
+    expect(out.status).toBe(204);
+    for (let at = 0; at < 6; at += 1)
+      expect((await send('GET', LIST, { ...inTenant('acme'), cookie })).status).toBe(401);
+    expect(here.sessions.at(-1)).toMatchObject({ change: 'signed-out', operator: 'ada' });
+  });
+
+  test.each([
+    ['its absolute end, however much it is used', { sessionMs: 800, idleMs: 60_000 }],
+    ['a time without a request', { sessionMs: 60_000, idleMs: 400 }],
+  ])('ends at %s', async (_what, times) => {
+    const here = await world(times);
+    const { send } = await signedInOperator(here, 'ada');
+    const isIdle = times.idleMs < times.sessionMs;
+    // The store's own clock ends it: a use of an idle session would renew it.
+    const ended = async () =>
+      isIdle
+        ? (await suite.dump()).every((line) => !line.includes('connect-operator-seen'))
+        : (await send('GET', '/console/session')).status === 401;
+    await waitUntil(ended, { what: 'the end of the session' });
+    expect((await send('GET', '/console/session')).status).toBe(401);
+  });
+
+  test('ends for a person who is erased in any of their tenants', async () => {
+    const here = await world();
+    const { send } = await signedInOperator(here, 'ada');
+    expect(await here.backend.pages.dropOf({ tenant: 'globex', userId: 'ada' })).toBe(1);
+    expect((await send('GET', '/console/session')).status).toBe(401);
+    expect((await suite.dump()).join()).not.toContain('"ada"');
+  });
+
+  test('is not in Redis by the id in the cookie', async () => {
+    const here = await world();
+    const { browser } = await signedInOperator(here, 'ada');
+    const [, id = ''] = /parley-console=([\w-]{43})/.exec(browser.jar.header(here.publicUrl)) ?? [];
+    expect(id).not.toBe('');
+    expect((await suite.dump()).join()).not.toContain(id);
+  });
+});
+
+test('in development the typed name is believed and has every role', async () => {
+  const here = await startConsoleWorld({ redisUrl: suite.redis().url });
+  const { session, send } = await signedInOperator(here, 'me');
+  expect(session.tenants).toEqual(
+    ['acme', 'globex'].map((tenant) => ({ tenant, roles: ['viewer', 'operator', 'reader'] })),
+  );
+  expect((await send('GET', LIST, inTenant('acme'))).status).toBe(200);
+});
+
+test('a key goes in without a session, and its token is not lent anything by a cookie', async () => {
+  const here = await world();
+  const { send } = await signedInOperator(here, 'vera');
+  const withKey = (path: string) => send('GET', path, { ...here.bearer, 'sec-fetch-site': 'cross-site' });
+  expect((await withKey(LIST)).status).toBe(200);
+  const wrong = { authorization: 'Bearer wrong-wrong-wrong', ...inTenant('acme') };
+  expect((await send('GET', LIST, wrong)).status).toBe(401);
+});
+
+describe('nobody enters', () => {
+  test('by a session that was planted before the sign-in', async () => {
+    const here = await world();
+    const browser = createTestBrowser(here);
+    const planted = 'A'.repeat(43);
+    browser.jar.store(here.publicUrl, [`parley-console=${planted}; Path=/`]);
+    await browser.enter('/console/sign-in', 'ada');
+    expect(browser.jar.header(here.publicUrl)).not.toContain(planted);
+    const thief = { cookie: `parley-console=${planted}`, ...inTenant('acme') };
+    expect((await callsOf(here, createTestBrowser(here)).send('GET', LIST, thief)).status).toBe(401);
+  });
+
+  test('by the return of a sign-in that another browser began', async () => {
+    const here = await world();
+    const [own, other] = [createTestBrowser(here), createTestBrowser(here)];
+    const left = await own.submit(await own.open('/console/sign-in'), 'sign-in');
+    const back = await own.walk(left, 'ada');
+    await other.open('/console/sign-in');
+    expect((await other.open(back)).heading).toBe(SAYS.failed('sign-in'));
+    expect((await callsOf(here, other).send('GET', '/console/session')).status).toBe(401);
+    expect((await own.open(back)).hops.at(-1)).toBe('/console');
+  });
+
+  test('by a form of another site', async () => {
+    const here = await world();
+    const browser = createTestBrowser(here);
+    const shown = await browser.open('/console/sign-in');
+    const form = shown.forms.get('sign-in');
+    const headers = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' };
+    const sent = await browser.post(form?.action ?? '', form?.fields ?? {}, { headers });
+    expect(sent.heading).toBe(SAYS.refused);
+  });
+
+  test('by the cookie from a page of another origin, reads included', async () => {
+    const here = await world();
+    const { send, session } = await signedInOperator(here, 'ada');
+    const own = { ...inTenant('acme'), 'parley-csrf': session.csrf };
+    for (const headers of [
+      { ...own, 'sec-fetch-site': 'cross-site' },
+      { ...own, 'sec-fetch-site': 'same-site' },
+      { ...own, 'sec-fetch-site': 'none' },
+      { ...own, origin: 'https://page.example' },
+      { ...own, origin: 'null' },
+    ]) {
+      for (const path of [LIST, '/console/session']) {
+        const reply = await send('GET', path, headers);
+        expect([headers, path, reply.status]).toEqual([headers, path, 403]);
+        expect(reply.headers.has('access-control-allow-credentials')).toBe(false);
+      }
+    }
+    // Another origin cannot add this header without a preflight, which does not allow it.
+    expect((await send('GET', LIST)).status).toBe(403);
+    const preflight = await send('OPTIONS', LIST, {
+      origin: 'https://page.example',
+      'access-control-request-headers': 'parley-tenant',
+    });
+    expect(preflight.headers.get('access-control-allow-headers')).not.toContain('parley-');
+  });
+
+  test('with a change by another token than that of the session', async () => {
+    const here = await world();
+    const id = await asked(here);
+    const [ada, olga] = [await signedInOperator(here, 'ada'), await signedInOperator(here, 'olga')];
+    for (const csrf of [undefined, '', 'wrong', olga.session.csrf]) {
+      const headers = { ...inTenant('acme'), ...(csrf !== undefined && { 'parley-csrf': csrf }) };
+      expect((await ada.send('DELETE', `${LIST}/${id}`, headers)).status).toBe(403);
+      expect((await ada.send('POST', '/console/sign-out', headers)).status).toBe(403);
+    }
+    const own = { ...inTenant('acme'), 'parley-csrf': ada.session.csrf };
+    expect((await ada.send('DELETE', `${LIST}/${id}`, own)).status).toBe(200);
+  });
+});
+
+test('an operator has one budget for the pages of lists, over all pods', async () => {
+  const here = await world({ operatorCalls: 5 });
+  const [ada, olga] = [await signedInOperator(here, 'ada'), await signedInOperator(here, 'olga')];
+  const statuses: number[] = [];
+  for (let at = 0; at < 7; at += 1) statuses.push((await ada.send('GET', LIST, inTenant('acme'))).status);
+  expect(statuses).toEqual([200, 200, 200, 200, 200, 429, 429]);
+  expect((await olga.send('GET', LIST, inTenant('acme'))).status).toBe(200);
+});
