@@ -1,7 +1,7 @@
 import './quiet.ts';
 import { playStory } from './auto.ts';
 import { narrate } from './narrator.ts';
-import type { ModelEndpoint } from './neighbours.ts';
+import { type ModelEndpoint, OPERATOR } from './neighbours.ts';
 import { startWorld, type World } from './world.ts';
 
 const auto = process.argv.includes('--auto');
@@ -61,10 +61,11 @@ function deadlineFrom(env: Readonly<Record<string, string | undefined>>): number
 }
 
 function printAddresses({ page, service, neighbours, tenant }: World): void {
-  const { model, scripted, accounts, tracker } = neighbours;
+  const { model, scripted, accounts, tracker, publicUrl } = neighbours;
   print(`
 Chat:          ${page.url}
 Bare page:     ${page.url}/bare (one question, in fifteen lines of HTML)
+Console:       ${publicUrl}/console (for operators: sign in as ${OPERATOR})
 Accounts:      ${accounts.issuer} (a stand-in: sign in as alice or bob, without a password)
 Issue tracker: ${tracker.url} (a stand-in: an MCP server that demands each person's token)
 Model:         ${model.url} ${scripted === undefined ? `(${model.model})` : '(scripted: its lines are fixed; DEMO_MODEL_URL and DEMO_MODEL name a real one)'}

@@ -11,6 +11,8 @@ import { type ScriptedModel, startScriptedModel } from '../stand-ins/scripted-mo
 import { freePort } from '../test/harness/free-port.ts';
 
 export const PEOPLE = ['alice', 'bob'] as const;
+/** Who signs in to the console. */
+export const OPERATOR = 'olga';
 export const CONNECTOR = 'tracker-account';
 const SCOPES = ['issues:read', 'issues:write'];
 
@@ -29,6 +31,8 @@ export interface ModelEndpoint {
 
 /** The neighbours of Parley in a deployment: here stand-ins on this machine. */
 export interface Neighbours {
+  /** Where browsers reach Parley's hosted pages and its console. */
+  readonly publicUrl: string;
   readonly accounts: AuthorizationServer;
   /** Parley as the connect pages sign people in, and as they agree to its use of the tracker. */
   readonly signIn: Client;
@@ -62,17 +66,23 @@ export async function startNeighbours({ publicUrl, model }: NeighbourOptions): P
   const accounts = await startAuthorizationServer({
     name: 'Acme',
     port,
-    users: PEOPLE,
+    users: [...PEOPLE, OPERATOR],
+    roles: { [OPERATOR]: ['operator', 'reader'] },
     scopes: SCOPES,
     resources: [tracker.url],
     clients: [
-      { ...signIn, firstParty: true, redirectUris: [`${publicUrl}/auth/signed-in`] },
+      {
+        ...signIn,
+        firstParty: true,
+        redirectUris: [`${publicUrl}/auth/signed-in`, `${publicUrl}/console/signed-in`],
+      },
       { ...trackerClient, redirectUris: [`${publicUrl}/auth/callback/${CONNECTOR}`] },
       { ...api, redirectUris: [] },
     ],
   });
   const scripted = model === undefined ? await startScripted() : undefined;
   return {
+    publicUrl,
     accounts,
     signIn,
     trackerClient,

@@ -104,6 +104,8 @@ function settingsOf(
     PARLEY_CONNECT_OIDC_CLIENT_ID: signIn.clientId,
     PARLEY_CONNECT_USER_CLAIM: 'sub',
     PARLEY_CONNECT_TENANTS: tenant,
+    PARLEY_CONSOLE: 'oidc',
+    PARLEY_CONSOLE_ROLES_CLAIM: 'roles',
   };
 }
 

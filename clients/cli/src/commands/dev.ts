@@ -98,6 +98,8 @@ function settingsOf({ env }: CliContext, server: DevServer, port: number, redis:
   return {
     // No load balancer has to notice its end.
     PARLEY_DRAIN_DELAY_MS: '0',
+    PARLEY_CONSOLE: 'dev',
+    PARLEY_CONNECT_TENANTS: DEV_TENANT,
     ...env.all,
     REDIS_URL: redis ?? '',
     PORT: String(port),
@@ -132,7 +134,7 @@ function introduce(context: CliContext, url: string, { url: redis, refusal }: Re
   print(
     context,
     `Parley runs at ${url} and keeps everything ${place}.
-The API is described at ${url}/docs. Commands of parley on this machine find it by themselves. In another terminal${isLocal ? ', in this folder' : ''}:
+The API is described at ${url}/docs. The console of operators is at ${url}/console; any name signs in. Commands of parley on this machine find it by themselves. In another terminal${isLocal ? ', in this folder' : ''}:
 
   ${command} ask 'Which colour?' --choice red --choice blue
   ${command} answer
