@@ -4,8 +4,8 @@ import { delimiter, join, sep } from 'node:path';
 export interface Start {
   /** The file that Node was told to run. */
   readonly program: string;
-  /** The current folder. */
-  readonly folder: string;
+  /** The folder in which it is typed; undefined for any. */
+  readonly folder: string | undefined;
   /** The value of `PATH`. */
   readonly path: string;
   /** The executable of Node. */
@@ -14,7 +14,7 @@ export interface Start {
 
 const NAME = 'parley';
 /** The call where the program is installed in a folder of the person. */
-export const LOCAL_CALL = `npx ${NAME}`;
+const LOCAL_CALL = `npx ${NAME}`;
 const LOCAL_BIN = join('node_modules', '.bin');
 
 /**
@@ -29,7 +29,7 @@ export function calledAs({ program, folder, path, node }: Start): string {
   const find = (name: string) => folders.map((one) => join(one, name)).find((file) => existsSync(file));
   const inShell = find(NAME);
   if (inShell !== undefined && isOwn(inShell)) return NAME;
-  const nearest = ancestorsOf(folder)
+  const nearest = (folder === undefined ? [] : ancestorsOf(folder))
     .map((one) => join(one, LOCAL_BIN, NAME))
     .find((file) => existsSync(file));
   if (nearest !== undefined && isOwn(nearest)) return LOCAL_CALL;

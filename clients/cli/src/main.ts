@@ -17,9 +17,17 @@ process.on('SIGINT', interrupt);
 process.on('SIGTERM', interrupt);
 // The terminal was closed; services that were started must not stay.
 process.on('SIGHUP', interrupt);
-// A reader such as `head` may close the pipe.
+/** How long a command may take to end whose output nobody reads any more, in ms. */
+const CLOSED_MS = 10_000;
+let closedBy: number | undefined;
+
+// A reader such as `head` may close the pipe. The command ends in order: what it has started must not stay.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  process.exit(error.code === 'EPIPE' ? EXIT.accepted : EXIT.failed);
+  if (closedBy !== undefined) return;
+  closedBy = error.code === 'EPIPE' ? EXIT.accepted : EXIT.failed;
+  process.exitCode = closedBy;
+  interruption.abort();
+  setTimeout(() => process.exit(), CLOSED_MS).unref();
 });
 
 /** The executable of the package; a program that was bundled into one file is that file. */
@@ -30,19 +38,17 @@ function installedProgram(): string {
 
 const env = readCliEnv();
 
+const start = { program: installedProgram(), path: env.searchPath, node: process.execPath };
+
 void runProgram(process.argv.slice(2), {
   env,
-  calledAs: calledAs({
-    program: installedProgram(),
-    folder: process.cwd(),
-    path: env.searchPath,
-    node: process.execPath,
-  }),
+  calledAs: calledAs({ ...start, folder: process.cwd() }),
+  calledAnywhere: calledAs({ ...start, folder: undefined }),
   stdin: process.stdin,
   stdout: process.stdout,
   stderr: process.stderr,
   signal: interruption.signal,
   setExitCode(code) {
-    process.exitCode = code;
+    process.exitCode = closedBy ?? code;
   },
 });

@@ -86,6 +86,9 @@ function faultsOfDrain({ PARLEY_DRAIN_DELAY_MS: delayMs, PARLEY_DRAIN_MS: allMs 
     : [];
 }
 
+/** Pages of this machine, whatever their port. */
+const LOCAL_PAGES = /^http:\/\/(localhost|127\.0\.0\.1):\*$/;
+
 function faultsOfTokens(env: Env): string[] {
   const faults = [...parseServiceKeys(env.PARLEY_API_KEYS).faults];
   for (const tenant of env.PARLEY_JWT_TENANTS) {
@@ -93,7 +96,10 @@ function faultsOfTokens(env: Env): string[] {
       faults.push('PARLEY_JWT_TENANTS: tenants are 1 to 128 of A-Z a-z 0-9 . _ -');
   }
   for (const origin of env.PARLEY_CORS_ORIGINS) {
-    if (!URL.canParse(origin) || new URL(origin).origin !== origin) {
+    if (LOCAL_PAGES.test(origin)) {
+      if (env.NODE_ENV === 'production')
+        faults.push('PARLEY_CORS_ORIGINS: any port of this machine is for development only');
+    } else if (!URL.canParse(origin) || new URL(origin).origin !== origin) {
       faults.push('PARLEY_CORS_ORIGINS: every entry must be an origin such as https://app.example.com');
     }
   }

@@ -147,7 +147,9 @@ export const Variables = z.object({
     'Private key on P-256 (PEM, PKCS #8) that signs the agent cards; the same on all pods. Line breaks may be written as `\\n`. Needs PARLEY_A2A_URL or PARLEY_PUBLIC_URL. Without it the cards are not signed.',
   ),
 
-  PARLEY_CORS_ORIGINS: list('Origins of pages that may call from a browser, comma separated.'),
+  PARLEY_CORS_ORIGINS: list(
+    'Origins of pages that may call from a browser, comma separated. In development, `http://localhost:*` is any port of this machine.',
+  ),
 
   PARLEY_WEBHOOK_SECRETS: list(
     'Secrets that sign webhooks, `tenant:whsec_<base64 of 24 to 64 bytes>` comma separated; the same on every api and worker. All secrets of a tenant sign, the newest first, so that they can be rotated. Without one, a tenant cannot ask with a webhookUrl.',

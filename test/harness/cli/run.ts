@@ -31,6 +31,7 @@ export async function runCli(
     }),
     signal: new AbortController().signal,
     calledAs: 'parley',
+    calledAnywhere: 'parley',
     setExitCode(value) {
       code = value;
     },

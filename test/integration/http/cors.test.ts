@@ -16,8 +16,13 @@ const MORE: Surface = {
 
 const today = createCors([PAGE], ALWAYS);
 const extended = createCors([PAGE], [...ALWAYS, MORE]);
+const local = createCors(['http://localhost:*'], ALWAYS);
+const CORS = new Map([
+  ['/more', extended],
+  ['/local', local],
+]);
 const server = createServer((req, res) => {
-  if (!(req.url === '/more' ? extended : today)(req, res)) res.end();
+  if (!(CORS.get(`${req.url}`) ?? today)(req, res)) res.end();
 });
 let base: string;
 
@@ -44,6 +49,17 @@ it('allows the headers that the surfaces of every pod declare', async () => {
       'access-control-max-age': '600',
     },
   });
+});
+
+it.each([
+  ['http://localhost:5173', true],
+  ['http://localhost', true],
+  ['https://localhost:5173', false],
+  ['http://localhost.evil.example:5173', false],
+  ['http://127.0.0.1:5173', false],
+])('with any port of localhost, %s is allowed: %s', async (origin, isAllowed) => {
+  const { headers } = await fetch(`${base}/local`, { headers: { origin } });
+  expect(headers.get('access-control-allow-origin')).toBe(isAllowed ? origin : null);
 });
 
 it('allows the headers of one more surface, each once', async () => {

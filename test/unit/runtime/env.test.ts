@@ -61,6 +61,12 @@ it.each([
   ['a heart that beats too slowly for the clients', { PARLEY_HEARTBEAT_MS: '30000' }, 'PARLEY_HEARTBEAT_MS'],
   ['one secret for two tenants', { PARLEY_API_KEYS: `acme:${KEY},globex:${KEY}` }, 'PARLEY_API_KEYS'],
   ['a drain that is all delay', { PARLEY_DRAIN_DELAY_MS: '10000' }, 'PARLEY_DRAIN_DELAY_MS'],
+  ['an origin with any port', { PARLEY_CORS_ORIGINS: 'https://app.example.com:*' }, 'PARLEY_CORS_ORIGINS'],
+  [
+    'any port of this machine in production',
+    { PARLEY_CORS_ORIGINS: 'http://localhost:*', NODE_ENV: 'production' },
+    'PARLEY_CORS_ORIGINS',
+  ],
   ['an origin with a path', { PARLEY_CORS_ORIGINS: 'https://app.example.com/x' }, 'PARLEY_CORS_ORIGINS'],
   ['a JWKS without an issuer', { PARLEY_JWT_JWKS_URL: 'https://id.example.com/jwks' }, 'PARLEY_JWT_ISSUER'],
   [

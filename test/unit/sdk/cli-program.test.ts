@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -5,7 +6,7 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { questionOf } from '../../../clients/cli/src/commands/elicit.ts';
 import { startService } from '../../../clients/cli/src/dev/api-process.ts';
-import { writeDevServer } from '../../../clients/cli/src/dev/settings.ts';
+import { readDevServer, writeDevServer } from '../../../clients/cli/src/dev/settings.ts';
 import { EXIT } from '../../../clients/cli/src/exit-code.ts';
 import { schemaOfFlags } from '../../../clients/cli/src/question-of-flags.ts';
 import { VERSION } from '../../../clients/cli/src/version.ts';
@@ -200,6 +201,34 @@ it('dev says why its api cannot start', async () => {
   const { code, err } = await run(['dev', '--memory', '--port', String(await freePort())], env);
   expect(code).toBe(EXIT.failed);
   expect(err).toContain('PARLEY_SWEEP_MS');
+});
+
+it('dev says how to change the port when it is taken, and leaves the address of the server that has it', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'parley-dev-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const before = writeDevServer(folder, 'http://localhost:1');
+  const server = createServer();
+  const port = await listenOnFreePort(server);
+  onTestFinished(() => void server.close());
+  const { code, err } = await run(['dev', '--memory', '--port', `${port}`], { PARLEY_HOME: folder });
+  expect([code, err]).toEqual([EXIT.failed, expect.stringContaining(`Port ${port} is in use.`)]);
+  expect(err).toContain(`parley dev --port ${port + 1}\n`);
+  expect(readDevServer(folder)).toEqual(before);
+});
+
+it('dev leaves no service behind a reader that closes the pipe', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'parley-dev-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const env = { ...process.env, PARLEY_HOME: folder };
+  const args = ['clients/cli/bin/parley.js', 'dev', '--memory', '--port', `${await freePort()}`];
+  const dev = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'ignore'] });
+  const ended = new Promise((resolve) => dev.once('exit', resolve));
+  await new Promise((resolve) => dev.stdout.once('data', resolve));
+  expect(apisOf(folder).length).toBeGreaterThan(1);
+  // The next line meets a closed pipe.
+  dev.stdout.destroy();
+  expect(await ended).toBe(EXIT.accepted);
+  expect(apisOf(folder)).toEqual([]);
 });
 
 it('dev ends at once with the reason when the Redis that it is given cannot be reached', async () => {

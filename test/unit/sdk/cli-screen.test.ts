@@ -176,6 +176,7 @@ it('the inbox ends with the failure of what keeps it up to date', async () => {
     stderr: new PassThrough(),
     signal,
     calledAs: 'parley',
+    calledAnywhere: 'parley',
     setExitCode,
   });
   expect(shown()).toContain('Nothing waits for you');

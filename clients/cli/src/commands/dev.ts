@@ -1,8 +1,9 @@
+import { createServer } from 'node:net';
 import { resolve } from 'node:path';
 import { readableLine } from '@parley/core/domain/readable';
 import { createClient, type ParleyClient } from '@parley/sdk';
 import { type Command, InvalidArgumentError } from 'commander';
-import { LOCAL_CALL, shellWord } from '../called-as.ts';
+import { shellWord } from '../called-as.ts';
 import { type CliContext, print, shownText } from '../context.ts';
 import { type ServiceOptions, type ServiceProcess, startService } from '../dev/api-process.ts';
 import { findRedis, type RedisSearch } from '../dev/find-redis.ts';
@@ -22,6 +23,10 @@ interface DevFlags {
 }
 
 const DEFAULT_PORT = 3_000;
+const PORT_MAX = 65_535;
+const HOST = '127.0.0.1';
+/** Pages of a developer's own server may call. */
+const LOCAL_PAGES = 'http://localhost:*,http://127.0.0.1:*';
 const NAMED_REDIS_MS = 5_000;
 const DAY_SECONDS = 86_400;
 
@@ -44,6 +49,8 @@ export function registerDev(program: Command, context: CliContext): void {
 async function develop(context: CliContext, flags: DevFlags): Promise<void> {
   const { env } = context;
   const url = `http://localhost:${flags.port}`;
+  // Before its address is written down: the server that has the port may be one of these.
+  await refuseTakenPort(context, flags.port);
   const search = await redisFor(flags, env.redisUrl);
   const { url: redis } = search;
   const server = writeDevServer(homeFolder(env), url);
@@ -67,6 +74,21 @@ async function develop(context: CliContext, flags: DevFlags): Promise<void> {
     stopping.abort();
     await Promise.all([...running.values()].map(({ ended }) => ended));
   }
+}
+
+async function refuseTakenPort({ calledAs }: CliContext, port: number): Promise<void> {
+  if (!(await isTaken(port))) return;
+  const other = port < PORT_MAX ? port + 1 : port - 1;
+  const advice = `Perhaps another ${calledAs} dev runs. Choose another port: ${calledAs} dev --port ${other}`;
+  throw new CliError(EXIT.failed, 'port_taken', `Port ${port} is in use. ${advice}`);
+}
+
+function isTaken(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', ({ code }: NodeJS.ErrnoException) => resolve(code === 'EADDRINUSE'));
+    server.listen({ port, host: HOST, exclusive: true }, () => server.close(() => resolve(false)));
+  });
 }
 
 /** Describes the end of the service that ends first: the others are of no use without it. */
@@ -99,11 +121,13 @@ function settingsOf({ env }: CliContext, server: DevServer, port: number, redis:
     // No load balancer has to notice its end.
     PARLEY_DRAIN_DELAY_MS: '0',
     PARLEY_CONSOLE: 'dev',
+    PARLEY_CORS_ORIGINS: LOCAL_PAGES,
+    PARLEY_CONNECT_IDENTITY: 'dev',
     PARLEY_CONNECT_TENANTS: DEV_TENANT,
     ...env.all,
     REDIS_URL: redis ?? '',
     PORT: String(port),
-    PARLEY_HOST: '127.0.0.1',
+    PARLEY_HOST: HOST,
     PARLEY_METRICS_PORT: '0',
     PARLEY_PUBLIC_URL: server.url,
     PARLEY_JWT_SECRET: server.jwtSecret,
@@ -130,11 +154,10 @@ function introduce(context: CliContext, url: string, { url: redis, refusal }: Re
   const place = redis === undefined ? 'in memory, until it ends' : `in Redis at ${new URL(redis).host}`;
   if (refusal !== undefined) print(context, shownText(`${refusal}\n`));
   const command = calledElsewhere(context);
-  const isLocal = command.includes(LOCAL_CALL);
   print(
     context,
     `Parley runs at ${url} and keeps everything ${place}.
-The API is described at ${url}/docs. The console of operators is at ${url}/console; any name signs in. Commands of parley on this machine find it by themselves. In another terminal${isLocal ? ', in this folder' : ''}:
+Your inbox is at ${url}/auth/inbox, for the name ${DEV_USER}; the console of operators at ${url}/console, for any name. The API is described at ${url}/docs. Commands of parley on this machine find it by themselves. In another terminal:
 
   ${command} ask 'Which colour?' --choice red --choice blue
   ${command} answer
@@ -145,11 +168,11 @@ Press Ctrl+C to stop.
 }
 
 /** The call of this program in another terminal, which does not have the environment of this one. */
-function calledElsewhere({ env, calledAs }: CliContext): string {
+function calledElsewhere({ env, calledAnywhere }: CliContext): string {
   const isPosix = process.platform !== 'win32';
   return env.home === undefined || !isPosix
-    ? calledAs
-    : `PARLEY_HOME=${shellWord(resolve(env.home))} ${calledAs}`;
+    ? calledAnywhere
+    : `PARLEY_HOME=${shellWord(resolve(env.home))} ${calledAnywhere}`;
 }
 
 interface Clients {
@@ -203,7 +226,7 @@ async function askFirst(context: CliContext, service: ParleyClient): Promise<voi
 
 function portOf(text: string): number {
   const port = Number(text);
-  if (!Number.isInteger(port) || port < 1 || port > 65_535)
+  if (!Number.isInteger(port) || port < 1 || port > PORT_MAX)
     throw new InvalidArgumentError('It must be a port.');
   return port;
 }

@@ -19,7 +19,7 @@ export function createCors(corsOrigins: readonly string[], surfaces: readonly Su
   return (req, res) => {
     const origin = req.headers.origin;
     if (origin !== undefined && origins.size > 0) res.setHeader('vary', 'origin');
-    const allowed = origin !== undefined && origins.has(origin);
+    const allowed = origin !== undefined && (origins.has(origin) || origins.has(withAnyPort(origin)));
     if (allowed) {
       res.setHeader('access-control-allow-origin', origin);
       res.setHeader('access-control-expose-headers', responseHeaders);
@@ -33,6 +33,11 @@ export function createCors(corsOrigins: readonly string[], surfaces: readonly Su
     res.writeHead(204).end();
     return true;
   };
+}
+
+/** The entry that allows an origin with whatever port; only those of this machine can be entries (`config/env.ts`). */
+function withAnyPort(origin: string): string {
+  return `${origin.replace(/:\d{1,5}$/, '')}:*`;
 }
 
 /** All names, sorted, each once. */
