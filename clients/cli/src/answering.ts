@@ -47,10 +47,12 @@ export async function answerInTerminal(
           signal: watching.signal,
           countdown: () => left(),
           offersDecline: faults.length === 0,
+          offersLater: true,
           open: openPage,
         },
       );
       if (watching.signal.aborted) return await settledElsewhere(parts, first);
+      if (answer.action === 'later') return first;
       const sent = await send(parts, first, answer);
       if ('elicitation' in sent) {
         if (sent.elicitation.status !== 'opened') return sent.elicitation;

@@ -8,7 +8,9 @@ import { EXIT } from '../../../clients/cli/src/exit-code.ts';
 import { runProgram } from '../../../clients/cli/src/program.ts';
 import { askFields } from '../../../clients/cli/src/terminal/fields.ts';
 import { createScreen } from '../../../clients/cli/src/terminal/handler.ts';
+import { showQuestion } from '../../../clients/cli/src/terminal/question.ts';
 import { LEFT, type TerminalStreams } from '../../../clients/cli/src/terminal/screen.ts';
+import { isLeaving } from '../../../clients/cli/src/terminal/show-prompt.ts';
 import { listenOnFreePort } from '../../harness/free-port.ts';
 
 const PASTE_BEGINS = '\u001b[200~';
@@ -61,13 +63,10 @@ it('a paste is taken whole wherever a read ends within it', async () => {
   }
 });
 
-it.each([
-  ['Escape', ['\u001b']],
-  ['Ctrl+C in a paste that never ends', [`${PASTE_BEGINS}half`, '\u0003']],
-])('%s leaves a prompt', async (_name, parts) => {
+it('Ctrl+C in a paste that never ends leaves a prompt', async () => {
   const { screen, signal, reads } = terminal();
   const answer = screen.text(lines, signal);
-  await reads(...parts);
+  await reads(`${PASTE_BEGINS}half`, '\u0003');
   expect(await answer).toBe(LEFT);
 });
 
@@ -128,6 +127,34 @@ it.each([
   await vi.waitFor(() => expect(shown()).toContain('The editor saved nothing'));
   await reads('\r');
   expect(await answer).toBe('kept');
+});
+
+it.each([
+  [{ name: 'escape' }, false],
+  [{ name: 'escape', meta: true }, false],
+  [{ name: 'c', ctrl: true }, true],
+  [{ name: 'd', ctrl: true }, true],
+])('the key %j leaves a prompt: %s', (key, leaves) => {
+  expect(isLeaving({ ctrl: false, meta: false, shift: false, ...key })).toBe(leaves);
+});
+
+it('a question can be left open for later', async () => {
+  const { screen, signal, shown, reads } = terminal();
+  const options = {
+    signal,
+    countdown: () => '',
+    offersDecline: true,
+    offersLater: true,
+    open: () => undefined,
+  };
+  const answer = showQuestion(
+    screen,
+    { message: 'Which?', form: { type: 'object', properties: {} } },
+    options,
+  );
+  await vi.waitFor(() => expect(shown()).toContain('What would you like to do?'));
+  await reads('\u001b[B', '\u001b[B', '\r');
+  expect(await answer).toEqual({ action: 'later' });
 });
 
 it('a required text cannot be left empty, and its time is counted down', async () => {

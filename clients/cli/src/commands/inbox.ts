@@ -86,7 +86,8 @@ async function browse({ client, context, screen }: Browsing): Promise<void> {
       latest = elicitation.elicitationId;
       const ended = await answerInTerminal({ client, screen, signal: context.signal }, elicitation, left);
       if (isEnded(ended.status)) open.remove(ended.elicitationId);
-      screen.say(`${readableLine(elicitation.message)}: ${ended.status}`);
+      const outcome = isEnded(ended.status) ? ended.status : 'left open';
+      screen.say(`${readableLine(elicitation.message)}: ${outcome}`);
     }
   } finally {
     clearInterval(ticking);

@@ -47,6 +47,8 @@ export function createTerminalHandler(options: TerminalHandlerOptions = {}): Eli
       );
       latest = showing.catch(() => undefined);
       const answer = await showing;
+      // Nothing is offered for later here: the asker waits in this process.
+      if (answer.action === 'later') return { action: 'cancel' };
       if (answer.action !== 'accept') return answer;
       if (answer.content !== undefined) {
         const pages = entered.get(ask) ?? new Map<number, TerminalContent>();

@@ -25,7 +25,9 @@ interface TerminalQuestion {
 
 type TerminalAnswer =
   | { readonly action: 'accept'; readonly content?: TerminalContent; readonly secret?: string }
-  | { readonly action: 'decline' | 'cancel' };
+  | { readonly action: 'decline' | 'cancel' }
+  /** The question stays open. Only where the caller offers it. */
+  | { readonly action: 'later' };
 
 interface ShowOptions {
   readonly signal: AbortSignal;
@@ -33,11 +35,14 @@ interface ShowOptions {
   readonly countdown: () => string;
   /** True: the person is first asked whether to answer or to decline. A url always asks. */
   readonly offersDecline: boolean;
+  /** True: the person can leave the question open. */
+  readonly offersLater?: boolean;
   /** Opens a page in the person's browser. */
   readonly open: (url: string) => void;
 }
 
 const TICK_MS = 1_000;
+const LATER = { value: 'later', label: 'Later' } as const;
 
 /** Shows a question and waits for the person. Ctrl+C is cancel; so is an aborted signal, which the caller tells apart. */
 export async function showQuestion(
@@ -77,16 +82,17 @@ function introduce(
 
 async function askWhether(
   screen: Screen,
-  { signal, countdown }: ShowOptions,
+  { signal, countdown, offersLater = false }: ShowOptions,
 ): Promise<TerminalAnswer['action']> {
   const chosen = await screen.select(
     {
       label: 'What would you like to do?',
       countdown,
       options: [
-        { value: 'accept', label: 'Answer' },
-        { value: 'decline', label: 'Decline' },
-      ] as const,
+        { value: 'accept', label: 'Answer' } as const,
+        { value: 'decline', label: 'Decline' } as const,
+        ...(offersLater ? [LATER] : []),
+      ],
       initial: 'accept' as const,
     },
     signal,
@@ -121,7 +127,7 @@ async function askForAnswer(
 async function askToOpen(
   screen: Screen,
   url: string,
-  { signal, countdown, open }: ShowOptions,
+  { signal, countdown, offersLater = false, open }: ShowOptions,
 ): Promise<TerminalAnswer> {
   // The host as it is sent, in Punycode: letters that only look alike do not deceive.
   const { host, href } = new URL(url);
@@ -131,15 +137,16 @@ async function askToOpen(
       label: `Open ${host}?`,
       countdown,
       options: [
-        { value: 'open', label: `Yes, open ${host} in the browser` },
-        { value: 'accept', label: 'Yes, I open it myself' },
-        { value: 'decline', label: 'No' },
-      ] as const,
+        { value: 'open', label: `Yes, open ${host} in the browser` } as const,
+        { value: 'accept', label: 'Yes, I open it myself' } as const,
+        { value: 'decline', label: 'No' } as const,
+        ...(offersLater ? [LATER] : []),
+      ],
       initial: 'decline' as const,
     },
     signal,
   );
   if (chosen === LEFT) return { action: 'cancel' };
   if (chosen === 'open') open(href);
-  return { action: chosen === 'decline' ? 'decline' : 'accept' };
+  return { action: chosen === 'open' ? 'accept' : chosen };
 }

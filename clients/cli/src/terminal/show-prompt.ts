@@ -58,7 +58,7 @@ export function showPrompt<Value>(stage: Stage, prompt: OpenPrompt<Value>, signa
     else if (prompt.edit !== undefined && key.ctrl === true && key.name === 'g') void edit(prompt.edit);
     else if (prompt.isEntered(key)) enter();
     // Keys have handed a paste to the prompt.
-    else if (key.name !== 'paste-start') {
+    else if (key.name !== 'paste-start' && key.name !== 'escape') {
       prompt.press(typed, key);
       stay();
     }
@@ -156,7 +156,7 @@ function createPainter(output: TerminalStreams['output']) {
   };
 }
 
-/** Escape, Ctrl+C and Ctrl+D. */
-function isLeaving({ name, ctrl }: Key): boolean {
-  return name === 'escape' || (ctrl === true && (name === 'c' || name === 'd'));
+/** Ctrl+C and Ctrl+D. Escape is pressed too easily to end a question. */
+export function isLeaving({ name, ctrl }: Key): boolean {
+  return ctrl === true && (name === 'c' || name === 'd');
 }
