@@ -17,8 +17,11 @@ interface AnsweringParts {
   readonly signal: AbortSignal;
 }
 
-/** The time that is left for a question that the server has just sent. */
-export function countdownOf({ expiresAt, serverTime }: Elicitation): Countdown {
+/** The time that is left for a question or a call that the server has just sent. */
+export function countdownOf({
+  expiresAt,
+  serverTime,
+}: Pick<Elicitation, 'expiresAt' | 'serverTime'>): Countdown {
   return createCountdown(Date.parse(expiresAt) - Date.parse(serverTime));
 }
 

@@ -7,7 +7,7 @@ import { homeFolder } from './home.ts';
 import { signToken } from './sign-token.ts';
 
 /** Where Parley is and who calls. */
-interface CliConnection {
+export interface CliConnection {
   readonly baseUrl: string;
   readonly token: TokenSource;
 }

@@ -12,6 +12,7 @@ import { showQuestion } from '../../../clients/cli/src/terminal/question.ts';
 import { LEFT, type TerminalStreams } from '../../../clients/cli/src/terminal/screen.ts';
 import { isLeaving } from '../../../clients/cli/src/terminal/show-prompt.ts';
 import { listenOnFreePort } from '../../harness/free-port.ts';
+import { paced } from '../../harness/pace.ts';
 
 const PASTE_BEGINS = '\u001b[200~';
 const PASTE_ENDS = '\u001b[201~';
@@ -182,6 +183,50 @@ it('a paste that no answer could hold is refused', async () => {
   expect(shown()).toContain('This is too long for an answer');
   await reads('x', '\r');
   expect(await answer).toBe('x');
+});
+
+it.each([
+  ['Later, which is preset', ['\r'], 'pending', [], EXIT.open],
+  ['Approve', ['\u001b[A', '\u001b[A', '\r'], 'approved', [{ decision: 'approve' }], EXIT.accepted],
+  ['Deny', ['\u001b[A', '\r', 'no', '\r'], 'denied', [{ decision: 'deny', reason: 'no' }], EXIT.declined],
+])('a call is decided in the terminal: %s', async (_name, keys, status, decisions, code) => {
+  const sent: unknown[] = [];
+  const tool = { server: 'b', serverTitle: 'Bank', name: 'pay' };
+  const times = { expiresAt: '2030-01-01T00:10:00Z', serverTime: '2030-01-01T00:00:00Z' };
+  const approval = {
+    approvalId: 'ap_1',
+    agent: 'Desk',
+    tool,
+    risk: 'high',
+    arguments: { amount: 7 },
+    ...times,
+  };
+  const server = createServer(async (request, response) => {
+    const body = (await request.toArray()).join('');
+    if (body !== '') sent.push(JSON.parse(body));
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify({ ...approval, status: body === '' ? 'pending' : status }));
+  });
+  const port = await listenOnFreePort(server);
+  onTestFinished(() => void server.close());
+  const { streams, signal, shown, reads } = terminal();
+  const setExitCode = vi.fn();
+  const running = runProgram(['answer', 'ap_1'], {
+    env: readCliEnv({ PARLEY_URL: `http://127.0.0.1:${port}`, PARLEY_TOKEN: 't' }),
+    stdin: streams.input,
+    stdout: streams.output,
+    stderr: new PassThrough(),
+    signal,
+    calledAs: 'parley',
+    calledAnywhere: 'parley',
+    setExitCode,
+  });
+  await vi.waitFor(() => expect(shown()).toContain('May this call be made?'), paced(10_000));
+  expect(shown()).toContain('Desk wants to call pay of Bank (high risk)');
+  expect(shown()).toContain('"amount": 7');
+  await reads(...keys);
+  await running;
+  expect([sent, setExitCode.mock.calls]).toEqual([decisions, [[code]]]);
 });
 
 it('the inbox ends with the failure of what keeps it up to date', async () => {

@@ -5,6 +5,7 @@ import { type Command, Option } from 'commander';
 import { answerInTerminal } from '../answering.ts';
 import { connectionOf } from '../connection.ts';
 import { type CliContext, isJson, print, printJson, readStdin, readText } from '../context.ts';
+import { decideInTerminal, EXIT_OF_APPROVAL } from '../deciding.ts';
 import { CliError, EXIT, exitCodeOfStatus, usageError } from '../exit-code.ts';
 import { createScreen } from '../terminal/handler.ts';
 import { terminalOf } from '../terminal-of.ts';
@@ -19,21 +20,50 @@ interface AnswerOptions {
 export function registerAnswer(program: Command, context: CliContext): void {
   const command = program
     .command('answer')
-    .description('answer a question in the terminal; the oldest open one without an id')
-    .argument('[elicitationId]', 'the question')
+    .description(
+      'answer a question, or decide on a call, in the terminal; the oldest open question without an id',
+    )
+    .argument('[id]', 'el_… a question, or ap_… an approval')
     .addOption(
       new Option('--action <action>', 'answer without prompts').choices(['accept', 'decline', 'cancel']),
     )
     .option('--content <file>', 'the content as JSON for --action accept; - for standard input')
     .option('--plain', 'lines instead of a screen that is drawn over: for screen readers')
     .action(async (id: string | undefined, options: AnswerOptions) => {
-      const client = createClient(connectionOf(command, context, 'person'));
+      const connection = connectionOf(command, context, 'person');
+      if (id?.startsWith('ap_')) return decide(command, context, { ...connection, id, options });
+      const client = createClient(connection);
       const elicitation = id === undefined ? await oldestOf(client) : await client.get(id);
       const ended = isEnded(elicitation.status)
         ? elicitation
         : await answer(client, elicitation, options, context);
       report(command, context, ended);
     });
+}
+
+async function decide(
+  command: Command,
+  context: CliContext,
+  {
+    id,
+    options,
+    ...connection
+  }: ReturnType<typeof connectionOf> & {
+    readonly id: string;
+    readonly options: AnswerOptions;
+  },
+): Promise<void> {
+  const streams = terminalOf(context);
+  if (options.action !== undefined || streams === undefined)
+    throw usageError('A call is approved or denied in a terminal, without --action.');
+  const screen = createScreen(streams, options.plain === true, context.env);
+  const { approvalId, status } = await decideInTerminal(
+    { ...connection, screen, signal: context.signal },
+    id,
+  );
+  if (isJson(command)) printJson(context, { approvalId, status });
+  else print(context, status);
+  context.setExitCode(EXIT_OF_APPROVAL[status]);
 }
 
 async function answer(

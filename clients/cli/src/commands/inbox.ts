@@ -1,10 +1,21 @@
+import { listApprovals } from '@parley/core';
+import { isApprovalEnded } from '@parley/core/domain/approvals/status';
+import { callText } from '@parley/core/domain/approvals/tool-title';
 import { isTerminal as isEnded } from '@parley/core/domain/elicitations/status';
 import { readableLine } from '@parley/core/domain/readable';
-import { createClient, type Elicitation, type InboxItem, type ParleyClient } from '@parley/sdk';
+import {
+  type Approval,
+  compareWaiting,
+  createClient,
+  type Elicitation,
+  type InboxItem,
+  type ParleyClient,
+} from '@parley/sdk';
 import type { Command } from 'commander';
 import { answerInTerminal, countdownOf } from '../answering.ts';
-import { connectionOf } from '../connection.ts';
+import { type CliConnection, connectionOf } from '../connection.ts';
 import { type CliContext, isJson, print, printJson } from '../context.ts';
+import { decideInTerminal, transportOf } from '../deciding.ts';
 import { EXIT } from '../exit-code.ts';
 import type { Countdown } from '../terminal/countdown.ts';
 import { createScreen } from '../terminal/handler.ts';
@@ -25,13 +36,20 @@ export function registerInbox(program: Command, context: CliContext): void {
     .option('--list', 'print what is open and end; so do --json and a pipe')
     .option('--plain', 'lines instead of a screen that is drawn over: for screen readers')
     .action(async ({ list, plain }: InboxFlags) => {
-      const client = createClient(connectionOf(command, context, 'person'));
+      const connection = connectionOf(command, context, 'person');
+      const client = createClient(connection);
       const streams = terminalOf(context);
       if (list === true || streams === undefined || isJson(command)) {
         await printOpen(command, context, client);
+        await printApprovals(command, context, connection);
         return;
       }
-      await browse({ client, context, screen: createScreen(streams, plain === true, context.env) });
+      await browse({
+        client,
+        connection,
+        context,
+        screen: createScreen(streams, plain === true, context.env),
+      });
       context.setExitCode(EXIT.accepted);
     });
 }
@@ -47,7 +65,25 @@ async function printOpen(command: Command, context: CliContext, client: ParleyCl
   }
 }
 
+async function printApprovals(
+  command: Command,
+  context: CliContext,
+  connection: CliConnection,
+): Promise<void> {
+  const transport = transportOf(connection);
+  let cursor: string | undefined;
+  do {
+    const page = await listApprovals(transport, { status: 'pending', cursor }, { signal: context.signal });
+    for (const approval of page.approvals) {
+      if (isJson(command)) printJson(context, approval);
+      else print(context, `${approval.approvalId}\t${approval.expiresAt}\t${callText(approval)}`);
+    }
+    cursor = page.nextCursor;
+  } while (cursor !== undefined);
+}
+
 interface Browsing {
+  readonly connection: CliConnection;
   readonly client: ParleyClient;
   readonly context: CliContext;
   readonly screen: Screen;
@@ -58,7 +94,7 @@ const TICK_MS = 1_000;
 const LABEL_COLUMNS = 200;
 
 /** Shows the list until Ctrl+C, as it stands at each moment. */
-async function browse({ client, context, screen }: Browsing): Promise<void> {
+async function browse({ client, connection, context, screen }: Browsing): Promise<void> {
   const open = createOpenList();
   // Ctrl+C at a prompt is a key, which ends the list and aborts nothing by itself.
   const stopping = new AbortController();
@@ -73,7 +109,7 @@ async function browse({ client, context, screen }: Browsing): Promise<void> {
     let latest: string | undefined;
     for (;;) {
       if (open.items().length === 0) {
-        screen.say('Nothing waits for you. New questions appear here; Ctrl+C ends.');
+        screen.say('Nothing waits for you. What is new appears here; Ctrl+C ends.');
         await untilSome(open, signal);
         lost.signal.throwIfAborted();
         if (context.signal.aborted) return;
@@ -82,12 +118,16 @@ async function browse({ client, context, screen }: Browsing): Promise<void> {
       lost.signal.throwIfAborted();
       if (chosen === LEFT) return;
       if (chosen === 'changed') continue;
-      const { elicitation, left } = chosen;
-      latest = elicitation.elicitationId;
-      const ended = await answerInTerminal({ client, screen, signal: context.signal }, elicitation, left);
-      if (isEnded(ended.status)) open.remove(ended.elicitationId);
-      const outcome = isEnded(ended.status) ? ended.status : 'left open';
-      screen.say(`${readableLine(elicitation.message)}: ${outcome}`);
+      const { record, left, id, label } = chosen;
+      latest = id;
+      const parts = { screen, signal: context.signal };
+      const { status } =
+        'approvalId' in record
+          ? await decideInTerminal({ ...connection, ...parts }, id)
+          : await answerInTerminal({ client, ...parts }, record, left);
+      const hasEnded = isOver({ ...record, status } as OpenRecord);
+      if (hasEnded) open.remove(id);
+      screen.say(`${label}: ${hasEnded ? status : 'left open'}`);
     }
   } finally {
     clearInterval(ticking);
@@ -117,8 +157,8 @@ async function choose(
       return `${open.items().length} open. Which one would you like to answer?`;
     },
     get options() {
-      return open.items().map(({ elicitation, label, left }) => ({
-        value: elicitation.elicitationId,
+      return open.items().map(({ id, label, left }) => ({
+        value: id,
         label,
         note: left(),
       }));
@@ -128,7 +168,7 @@ async function choose(
   try {
     const chosen = await screen.select(prompt, AbortSignal.any([changed.signal, signal]));
     if (chosen === LEFT) return changed.signal.aborted && !signal.aborted ? 'changed' : LEFT;
-    return open.items().find(({ elicitation }) => elicitation.elicitationId === chosen) ?? 'changed';
+    return open.items().find(({ id }) => id === chosen) ?? 'changed';
   } finally {
     stop();
   }
@@ -141,8 +181,11 @@ function aborted(signal: AbortSignal): Promise<void> {
   });
 }
 
+type OpenRecord = Elicitation | Approval;
+
 interface OpenItem {
-  readonly elicitation: Elicitation;
+  readonly id: string;
+  readonly record: OpenRecord;
   readonly label: string;
   /** Counts from the moment at which the server sent the question. */
   readonly left: Countdown;
@@ -153,7 +196,7 @@ interface OpenList {
   /** Calls the listener at each change until the returned function is called. */
   onChange(listener: () => void): () => void;
   apply(item: InboxItem): void;
-  remove(elicitationId: string): void;
+  remove(id: string): void;
 }
 
 function nextChange(open: OpenList): Promise<void> {
@@ -165,28 +208,39 @@ function nextChange(open: OpenList): Promise<void> {
   });
 }
 
-/** The open questions by their ids, oldest first. */
+function idOf(record: OpenRecord): string {
+  return 'approvalId' in record ? record.approvalId : record.elicitationId;
+}
+
+function isOver(record: OpenRecord): boolean {
+  return 'approvalId' in record ? isApprovalEnded(record.status) : isEnded(record.status);
+}
+
+/** What is open, by its ids: the highest risk first, and of one risk what ends first. */
 function createOpenList(): OpenList {
   const open = new Map<string, OpenItem>();
   const listeners = new Set<() => void>();
-  const add = (elicitation: Elicitation) => {
-    const label = cut(readableLine(elicitation.title ?? elicitation.message), LABEL_COLUMNS);
-    open.set(elicitation.elicitationId, { elicitation, label, left: countdownOf(elicitation) });
+  const add = (record: OpenRecord) => {
+    const text = 'approvalId' in record ? callText(record) : readableLine(record.title ?? record.message);
+    const id = idOf(record);
+    open.set(id, { id, record, label: cut(text, LABEL_COLUMNS), left: countdownOf(record) });
   };
   return {
-    items: () =>
-      [...open.values()].sort((a, b) => (a.elicitation.createdAt < b.elicitation.createdAt ? -1 : 1)),
+    items: () => [...open.values()].sort((a, b) => compareWaiting(a.record, b.record)),
     onChange(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
     apply(item) {
-      if (item.type === 'other' || 'approval' in item) return;
+      if (item.type === 'other') return;
       if (item.type === 'inbox-snapshot') {
         open.clear();
-        for (const elicitation of item.elicitations) add(elicitation);
-      } else if (isEnded(item.elicitation.status)) open.delete(item.elicitation.elicitationId);
-      else add(item.elicitation);
+        for (const record of [...item.elicitations, ...item.approvals]) add(record);
+      } else {
+        const record = 'approval' in item ? item.approval : item.elicitation;
+        if (isOver(record)) open.delete(idOf(record));
+        else add(record);
+      }
       for (const listener of [...listeners]) listener();
     },
     remove: (id) => void open.delete(id),
