@@ -8,6 +8,7 @@ import { peers } from './parts/peers.ts';
 import { profile } from './parts/profile.ts';
 import { race } from './parts/race.ts';
 import { runs } from './parts/runs.ts';
+import { scale } from './parts/scale.ts';
 import { silent } from './parts/silent.ts';
 import { storm } from './parts/storm.ts';
 import { streaming } from './parts/streaming.ts';
@@ -23,6 +24,7 @@ export const PARTS: Readonly<Record<string, Part>> = {
   fanout,
   silent,
   storm,
+  scale,
   streaming,
   runs,
   detached,

@@ -4,6 +4,7 @@ import { createEngine } from '@parley/shared/elicitations/engine';
 import { createLocalTimers } from '@parley/shared/memory/timers';
 import { silentObserver } from '@parley/shared/observe/observer';
 import type { Backend } from '@parley/shared/ports/backend';
+import type { RedisLocation } from '@parley/shared/ports/redis-location';
 import { createRedisBackend } from '@parley/shared/redis/backend';
 import { resumeRunKind } from '@parley/shared/runs/resume';
 
@@ -12,12 +13,12 @@ import { resumeRunKind } from '@parley/shared/runs/resume';
  * what they cost.
  */
 export async function openBenchEngine(
-  redisUrl: string,
+  redis: string | RedisLocation,
   instead: (backend: Backend) => Partial<Backend> = () => ({}),
 ) {
   const env = readEnv('api', { PARLEY_LIMIT_USER_OPEN: '1000000' });
   const opened = createRedisBackend({
-    location: { kind: 'single', url: redisUrl },
+    location: typeof redis === 'string' ? { kind: 'single', url: redis } : redis,
     settings: backendSettings(env),
     timerQueues: 1,
   });

@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { registerAcp } from './acp/command.ts';
 import { registerAnswer } from './commands/answer.ts';
 import { registerAsk } from './commands/ask.ts';
+import { registerCapacity } from './commands/capacity.ts';
 import { registerCompletion } from './commands/completion.ts';
 import { registerDev } from './commands/dev.ts';
 import { registerDoctor } from './commands/doctor.ts';
@@ -28,6 +29,7 @@ const COMMANDS: readonly RegisterCommand[] = [
   registerAcp,
   registerSecret,
   registerDoctor,
+  registerCapacity,
   registerCompletion,
 ];
 

@@ -17,7 +17,20 @@ it('the help lists every command, without colours', async () => {
   const { out, code } = await run(['--help']);
   expect(code).toBe(EXIT.accepted);
   for (const name of [
-    ...['dev', 'ask', 'elicit', 'inbox', 'answer', 'watch', 'why', 'token', 'secret', 'doctor', 'acp'],
+    ...[
+      'dev',
+      'ask',
+      'elicit',
+      'inbox',
+      'answer',
+      'watch',
+      'why',
+      'token',
+      'secret',
+      'doctor',
+      'capacity',
+      'acp',
+    ],
     'completion',
   ])
     expect(out).toMatch(new RegExp(`^  ${name} `, 'm'));
