@@ -3,6 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { diagnose } from '@parley/shared/redis/diagnosis/diagnose';
 
+import { installTools } from '../infra/release/tools.ts';
 import { ensurePrograms } from './harness/ensure-programs.ts';
 import { findRedis } from './harness/redis/find-redis.ts';
 import { installStacks } from './harness/stacks/packages.ts';
@@ -51,8 +52,11 @@ async function runCheck({
   return code;
 }
 
-async function install(): Promise<void> {
+async function install(isSoak: boolean): Promise<void> {
   await ensurePrograms(print);
+  await installTools(print, { nodes: isSoak }).catch((error: unknown) =>
+    print(`not run: the packages, as they are published and installed: ${error}`),
+  );
   await installStacks(print).catch((error: unknown) =>
     print(`not run: the conformance kit of MCP, independent clients and servers: ${error}`),
   );
@@ -105,7 +109,7 @@ async function main(options: RunOptions): Promise<number> {
   mkdirSync(join(ROOT, '.tmp'), { recursive: true });
   forgetProofs();
   const tree = followProcesses();
-  if (!options.isQuick) await install();
+  if (!options.isQuick) await install(options.isSoak);
   const redis = options.isQuick ? undefined : await findRedis();
   if (redis !== undefined && 'notRun' in redis) {
     process.stderr.write(

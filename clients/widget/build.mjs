@@ -6,13 +6,14 @@ import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { build, transform } from 'esbuild';
 
 const HERE = dirname(fileURLToPath(import.meta.url));
+const REPOSITORY = join(HERE, '../..');
 const CARD = 'elicitation-card';
 const APPROVAL_CARD = 'approval-card';
 
@@ -117,18 +118,20 @@ const SHARED = {
  * Bundles one entry into `outdir`.
  * @param {keyof typeof ENTRIES} name
  * @param {string} outdir
- * @returns {Promise<{ name: string; path: string; bytes: number; gzip: number; faults: string[] }>}
+ * @returns {Promise<{ name: string; path: string; bytes: number; gzip: number; faults: string[]; inputs: string[] }>}
  */
 export async function bundle(name, outdir = join(HERE, 'dist')) {
-  const { outputFiles } = await build({
+  const { outputFiles, metafile } = await build({
     ...SHARED,
     entryPoints: [ENTRIES[name]],
     write: false,
+    metafile: true,
     format: 'esm',
     external: ['react'],
     plugins: [leanStyles, filesApart],
   });
-  return writeTo(outdir, name, await leanCode(outputFiles[0].text));
+  const inputs = Object.keys(metafile.inputs).map((path) => relative(REPOSITORY, join(HERE, path)));
+  return { ...(await writeTo(outdir, name, await leanCode(outputFiles[0].text))), inputs };
 }
 
 async function leanCode(text) {
@@ -236,6 +239,9 @@ async function main([option, folder]) {
   await rm(join(HERE, 'dist'), { recursive: true, force: true });
   const bundles = [];
   for (const name of Object.keys(ENTRIES)) bundles.push(await bundle(name));
+  // The package names the authors of what its files contain: infra/bundle/notices.ts reads this.
+  const inputs = [...new Set(bundles.flatMap((one) => one.inputs))];
+  await writeFile(join(HERE, 'dist/inputs.json'), JSON.stringify(inputs));
   bundles.push(await bundleCallCard());
   await buildGallery();
   await copySandbox();

@@ -41,7 +41,8 @@ export async function isInstalled(folder: URL, omit = false): Promise<boolean> {
   const { dependencies = {}, optionalDependencies = {} } = await readPackage(folder, 'package.json');
   const installed = Object.entries({ ...dependencies, ...(!omit && optionalDependencies) }).map(
     async ([name, version]) =>
-      (await readPackage(folder, `node_modules/${name}/package.json`)).version === version,
+      // Under another name than its own, a package has the form `npm:name@version`.
+      (await readPackage(folder, `node_modules/${name}/package.json`)).version === version.split('@').at(-1),
   );
   return (await Promise.all(installed)).every(Boolean);
 }

@@ -4,13 +4,12 @@ import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-const sources = new URL('../src/main.ts', import.meta.url);
+const isCheckout = existsSync(new URL('../tsconfig.build.json', import.meta.url));
 
-if (existsSync(sources)) {
+if (isCheckout) {
+  const sources = fileURLToPath(new URL('../src/main.ts', import.meta.url));
   const flags = ['--conditions=parley-source', '--import', import.meta.resolve('tsx')];
-  const child = spawn(process.execPath, [...flags, fileURLToPath(sources), ...process.argv.slice(2)], {
-    stdio: 'inherit',
-  });
+  const child = spawn(process.execPath, [...flags, sources, ...process.argv.slice(2)], { stdio: 'inherit' });
   // The terminal sends its signals to both processes; the child decides what they mean.
   process.on('SIGINT', () => undefined);
   for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));

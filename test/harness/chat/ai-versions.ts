@@ -3,7 +3,7 @@ import * as ai7 from 'ai7';
 
 type AiSdk = typeof ai6;
 
-/** The versions of the AI SDK that the packages take, side by side. What types the packages have under 7, pack.test.ts checks. */
+/** The versions of the AI SDK that the packages take, side by side. What types the packages have under 7, packages.test.ts checks. */
 export const AI_VERSIONS = [
   { version: 6, ai: ai6 },
   { version: 7, ai: ai7 as unknown as AiSdk },

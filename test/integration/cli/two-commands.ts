@@ -1,8 +1,8 @@
-import { chmod, mkdir, mkdtemp, readdir, rm, symlink } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { canaryKey } from '@parley/shared/redis/client/keys';
-import { beforeAll, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { freePort } from '../../harness/free-port.ts';
 import { suiteNotRun } from '../../harness/not-run.ts';
 import { paced } from '../../harness/pace.ts';
@@ -16,42 +16,16 @@ import { createCast } from './cast.ts';
 /** Several programs start one after the other, on a busy machine. */
 const TIMEOUT_MS = paced(180_000);
 
-export interface PackedCommand {
-  /** The tarballs of the command and of the packages that it needs of this repository. */
-  readonly tarballs: readonly string[];
-  /** Where their other dependencies are installed. */
-  readonly modules: string;
-  /** The dependencies that only the command has. */
-  readonly cliModules: string;
-  readonly run: Run;
-}
-
-type Run = (command: string, args: readonly string[], cwd: string) => Promise<unknown>;
-
-/** Puts packages of this repository where `npm install` would. */
-export async function unpack(run: Run, tarballs: readonly string[], modules: string): Promise<void> {
-  for (const tarball of tarballs) {
-    const own = join(modules, '@parley', /parley-(\w+)-[\d.]+\.tgz$/.exec(tarball)?.[1] ?? '');
-    await mkdir(own, { recursive: true });
-    await run('tar', ['-xzf', tarball, '--strip-components=1', '-C', own], modules);
-  }
-}
-
-/** The two commands of a newcomer, from the tarballs, in an empty folder and an empty home. */
-export function twoCommands(packed: () => PackedCommand): void {
+/** The two commands of a newcomer, in an empty folder and an empty home, with the packages of `installed` (a `node_modules`). */
+export function twoCommands(installed: () => string): void {
   if (!hasTmux) {
     suiteNotRun('the two commands of the README', 'there is no tmux');
     return;
   }
-  let installed: string;
-  beforeAll(async () => {
-    installed = await install(packed());
-  });
-
   it(
     'the first question is answered in a terminal, and the next on its page',
     async () => {
-      const person = await openNewcomer(installed);
+      const person = await openNewcomer(installed());
       const cast = createCast();
       const dev = await person.npx(`parley dev --memory --port ${person.port}`);
       await dev.untilShown(/Parley runs at [\s\S]*keeps everything in memory/);
@@ -83,7 +57,7 @@ export function twoCommands(packed: () => PackedCommand): void {
     async () => {
       const redis = await startRedis({ args: ['--appendonly', 'no'] });
       onTestFinished(() => redis.stop());
-      const person = await openNewcomer(installed, { REDIS_URL: redis.url });
+      const person = await openNewcomer(installed(), { REDIS_URL: redis.url });
       const dev = await person.npx(`parley dev --port ${person.port}`);
       await dev.untilShown(new RegExp(`keeps everything in Redis at ${new URL(redis.url).host}`));
       await dev.untilShown(/Question: What shall your agent be called\?/);
@@ -127,21 +101,6 @@ async function answerOnPage(
   const entry = await browser.open(url.pathname);
   const question = await browser.submit(entry, 'open', { token: url.hash.slice(1) });
   expect((await browser.submit(question, 'accept', fields)).status).toBe(200);
-}
-
-/** Unpacks the tarballs beside their dependencies, which are installed already. */
-async function install({ tarballs, modules, cliModules, run }: PackedCommand): Promise<string> {
-  const own = join(dirname(tarballs[0] ?? ''), 'installed/node_modules');
-  await mkdir(own, { recursive: true });
-  await unpack(run, tarballs, own);
-  await mkdir(join(own, '.bin'));
-  for (const name of await readdir(modules)) {
-    if (name !== '@parley' && name !== '.bin') await symlink(join(modules, name), join(own, name));
-  }
-  await symlink(cliModules, join(own, '@parley/cli/node_modules'));
-  await chmod(join(own, '@parley/cli/bin/parley.js'), 0o755);
-  await symlink('../@parley/cli/bin/parley.js', join(own, '.bin/parley'));
-  return own;
 }
 
 /** An empty home and an empty folder, in which the packages are then installed. */

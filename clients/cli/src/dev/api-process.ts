@@ -44,16 +44,17 @@ function argumentsOf(service: 'api' | 'worker'): string[] {
   const { resolve } = createRequire(import.meta.url);
   let folder: string;
   try {
-    folder = dirname(resolve(`@parley/${service}/package.json`));
+    folder = dirname(resolve('@parley/server/package.json'));
   } catch {
     throw new CliError(
       EXIT.failed,
       'no_service',
-      `The package @parley/${service} is not installed beside this one.`,
+      'The package @parley/server is not installed beside this one.',
     );
   }
-  const source = join(folder, 'src/main.ts');
-  if (!existsSync(source)) return [join(folder, 'dist/main.js')];
+  // In a checkout the services lie beside the package that is made of them.
+  const source = join(folder, '..', service, 'src/main.ts');
+  if (!existsSync(source)) return [join(folder, 'dist', service, 'main.cjs')];
   return ['--conditions=parley-source', '--import', resolve('tsx'), source];
 }
 

@@ -1,0 +1,36 @@
+import { fileURLToPath } from 'node:url';
+import { installPackages, isInstalled } from '../../test/harness/install-packages.ts';
+
+const FOLDER = new URL('./', import.meta.url);
+
+/** Scripts of the programs of this folder's own package. */
+const SCRIPTS = {
+  attw: '@arethetypeswrong/cli/dist/index.js',
+  pnpm: 'pnpm/bin/pnpm.cjs',
+  publint: 'publint/src/cli.js',
+  'release-it': 'release-it/bin/release-it.js',
+  verdaccio: 'verdaccio/bin/verdaccio',
+  yarn: '@yarnpkg/cli-dist/bin/yarn.js',
+} as const;
+export type Tool = keyof typeof SCRIPTS;
+
+/** Each major version of Node that the packages are tried on. */
+export const NODES = [20, 22, 24] as const;
+
+/** Installs the tools, and with `nodes` every Node, unless they are there. Rejects with the reason. */
+export function installTools(progress: (text: string) => void, { nodes = false } = {}): Promise<void> {
+  return installPackages(FOLDER, progress, { omit: !nodes });
+}
+
+/** Whether the tools, or with `nodes` every Node too, are there. */
+export const hasTools = ({ nodes = false } = {}): Promise<boolean> => isInstalled(FOLDER, !nodes);
+
+/** The path of a tool's script. */
+export const toolScript = (tool: Tool): string => pathOf(SCRIPTS[tool]);
+
+/** The path of a Node of that major version. */
+export const nodePath = (major: (typeof NODES)[number]): string => pathOf(`node-${major}/bin/node`);
+
+function pathOf(file: string): string {
+  return fileURLToPath(new URL(`node_modules/${file}`, FOLDER));
+}

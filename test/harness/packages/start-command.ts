@@ -1,0 +1,44 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { killWithParent } from '../processes/child-guard.ts';
+import { waitUntil } from '../wait-until.ts';
+
+/** A command that runs until it is stopped. */
+export interface RunningCommand {
+  /** Waits until its output has a match. Rejects with the output when the command ends before that. */
+  untilSaid(pattern: RegExp): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Starts a command. */
+export function startCommand(
+  command: string,
+  args: readonly string[],
+  options: { readonly cwd?: string; readonly env?: NodeJS.ProcessEnv } = {},
+): RunningCommand {
+  // With a group of its own: npx and shells do not pass signals on to what they run.
+  const child = spawn(command, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+  const group = -(child.pid ?? Number.NaN);
+  killWithParent(child, group);
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+    });
+  const ended = once(child, 'close');
+  ended.catch(() => undefined);
+  return {
+    async untilSaid(pattern) {
+      await waitUntil(() => pattern.test(output) || child.exitCode !== null, { what: String(pattern) });
+      if (!pattern.test(output)) throw new Error(`${command} ${args.join(' ')} ended:\n${output}`);
+    },
+    async stop() {
+      try {
+        process.kill(group, 'SIGTERM');
+      } catch {
+        // All of the group have ended.
+      }
+      await ended;
+    },
+  };
+}
