@@ -1,5 +1,5 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { availableParallelism, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { installIn } from '../../test/harness/packages/consumer.ts';
 import { packCopy } from '../../test/harness/packages/pack-copy.ts';
@@ -70,7 +70,8 @@ try {
 |---|--:|--:|--:|--:|--:|
 ${installed.join('\n')}
 
-\`npx parley dev --memory\` was ready after ${(readyMs / 1000).toFixed(1)} s, with npx, at its first start, on the machine of this report.
+\`npx parley dev --memory\` was ready after ${(readyMs / 1000).toFixed(1)} s, with npx, at its first start, while ${loadavg()[0]?.toFixed(0)} processes
+wanted the ${availableParallelism()} cores of the machine.
 
 | entry point | bytes in a page, gzipped |
 |---|--:|
