@@ -73,7 +73,8 @@ it('a release gives everything one version, dates the changelog and publishes no
     'infra',
     '*.yml',
   );
-  expect(naming.split('\n').filter((path) => ![...ours, ...texts].includes(path))).toEqual([]);
+  const listed = [...ours, ...texts, 'infra/release/package-lock.json'];
+  expect(naming.split('\n').filter((path) => !listed.includes(path))).toEqual([]);
 });
 
 const PACKED: PackedPackage = {
