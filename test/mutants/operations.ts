@@ -48,7 +48,7 @@ export const OPERATIONS: readonly Mutant[] = [
   {
     defect: 'A job of a newer build is dropped by an older worker.',
     file: 'shared/src/redis/jobs/workers.ts',
-    find: 'if (repeatJobKey !== undefined && overdueMs > unknownRetryMs) return undefined;',
+    find: 'return { retryInMs: unknownRetryMs };',
     replace: 'return undefined;',
     killedBy: 'test/integration/worker/worker.test.ts',
     test: 'unknown name',
