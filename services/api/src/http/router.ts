@@ -31,7 +31,8 @@ interface Enclosure {
 /**
  * Makes the one router of all surfaces. Plain paths are looked up in a table, in front of Express, which alone would
  * cost more than answering an elicitation. Express serves the rest: percent-encoded parameters, trailing slashes, and
- * the replies 404 and 405. It is loaded with the first of these. Routes that no other origin may call are in a table alone, so that each has one path.
+ * the replies 404 and 405. It is loaded with the first of these. Routes that no other origin may call are in a table
+ * alone, so that each has one path.
  */
 export function createRouter({ surfaces, serve, corsOrigins }: RouterDeps): Router {
   const enclosures = surfaces.flatMap(enclosuresOf);
@@ -66,7 +67,11 @@ export function createRouter({ surfaces, serve, corsOrigins }: RouterDeps): Rout
     req.url = url;
     const match = find(table, req.method, path);
     if (match !== undefined) void serve(match.route, match.params, req, res);
-    else void fallback().then((serveRest) => serveRest(req, res));
+    else
+      fallback().then(
+        (serveRest) => serveRest(req, res),
+        (error: unknown) => sendProblem(res, error),
+      );
   };
 }
 
