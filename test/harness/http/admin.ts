@@ -24,6 +24,8 @@ export function adminDepsOn(backend: Backend, more: Partial<AdminDeps> = {}): Ad
     webhooks: createWebhooks({ ...backend, ...ROOMY }),
     watchers: createWatchers({ ofOperatorMax: 1e6, ofTenantMax: 1e6 }, () => undefined),
     streamsOf: callLimitsOn(backend.limits).streamsOf,
+    accountsOf: async () => [],
+    chatQuotas: ROOMY.chatQuotas,
     onAct: () => undefined,
     ...more,
   };

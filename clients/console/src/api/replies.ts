@@ -12,6 +12,12 @@ export type AdminTurn = { readonly streamRequestId: string; readonly userId?: st
 
 export type Reasons = { readonly reasons: readonly (string)[] };
 
+export type AdminPerson = { readonly userId: string; readonly elicitations: readonly (AdminElicitation)[]; readonly approvals: readonly (AdminApproval)[]; readonly turns: readonly (AdminTurn)[]; readonly conversations: readonly ({ readonly conversationId: string; readonly title?: string; readonly agent: string; readonly latestTurnAt: string; readonly isRunning: boolean })[]; readonly accounts: readonly (AccountOfPerson)[]; readonly isLinked?: boolean; readonly openStreams: readonly (string)[]; readonly quotas: { readonly turns: { readonly used: number; readonly max: number }; readonly tokens: { readonly used: number; readonly max: number }; readonly conversations: { readonly used: number; readonly max: number }; readonly storedBytes: { readonly used: number; readonly max: number } } };
+
+export type AccountOfPerson = { readonly toolId: string; readonly service: string; readonly state: 'connected' | 'reconnect_required' | 'not_connected'; readonly managed?: true; readonly connectedAt?: string };
+
+export type AdminConversation = { readonly conversationId: string; readonly turns: readonly ({ readonly streamRequestId: string; readonly turn?: AdminTurn; readonly messages?: readonly ({ readonly role: 'user' | 'assistant' | 'tool'; readonly text: string; readonly isCut?: true })[] })[] };
+
 /** What each call of the admin API replies. */
 export interface AdminReplies {
   readonly 'GET /v1/admin/overview': Overview;
@@ -34,4 +40,6 @@ export interface AdminReplies {
   readonly 'POST /v1/admin/turns/:streamRequestId/stop': { readonly changed: boolean; readonly turn: AdminTurn };
   readonly 'POST /v1/admin/turns/:streamRequestId/resume': { readonly changed: boolean; readonly turn: AdminTurn };
   readonly 'POST /v1/admin/turns/:streamRequestId/redeliver': { readonly outstanding: true };
+  readonly 'GET /v1/admin/people/:userId': AdminPerson;
+  readonly 'GET /v1/admin/conversations/:conversationId': AdminConversation;
 }

@@ -6,6 +6,7 @@ import { disconnectAll } from '../accounts/disconnect.ts';
 import { completeOpen } from '../accounts/flows/complete-open.ts';
 import { SECRET_MS } from '../accounts/flows/ending.ts';
 import { sweepFlows } from '../accounts/flows/sweep.ts';
+import { type Account, listAccounts } from '../accounts/listed-accounts.ts';
 import { createManagedAccounts } from '../accounts/managed/accounts.ts';
 import { createSignInAccounts } from '../accounts/managed/sign-in-accounts.ts';
 import { createSignIns } from '../accounts/managed/sign-ins.ts';
@@ -41,6 +42,7 @@ interface WiredAccounts {
   /** For the answer page, on which owners sign in by the same rules. */
   readonly pages: AuthPagesDeps;
   readonly disconnectAll: (owner: Owner) => Promise<number>;
+  readonly listAccounts: (owner: Owner) => Promise<readonly Account[]>;
   readonly close: () => Promise<void>;
 }
 
@@ -120,6 +122,7 @@ export function wireAccounts(parts: AccountParts): WiredAccounts | undefined {
     hasPage: (toolId) => targets.find(toolId)?.kind === 'credential',
     disconnectAll: (owner) =>
       disconnectAll({ store: backend.vault, vault, targets, onEvent, signIns }, owner),
+    listAccounts: (owner) => listAccounts({ targets, vault }, owner),
     close: stopSweeping,
   };
 }

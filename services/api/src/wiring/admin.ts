@@ -2,7 +2,7 @@ import { backendSettings } from '@parley/shared/config/env';
 import { createWebhooks } from '@parley/shared/delivery/webhooks';
 import { type Caller, keyIdOf, operatorOf } from '@parley/shared/domain/caller';
 import type { Surface } from '../http/route.ts';
-import type { OperatedChannel } from '../surfaces/admin/deps.ts';
+import type { AdminDeps, OperatedChannel } from '../surfaces/admin/deps.ts';
 import { createWatchers } from '../surfaces/admin/live/watchers.ts';
 import { adminRoutes } from '../surfaces/admin/routes.ts';
 import type { PodParts } from './pod-parts.ts';
@@ -11,11 +11,13 @@ import type { PodParts } from './pod-parts.ts';
 export function wireAdmin(
   { env, backend, engine, limits, log, metrics }: PodParts,
   channel: OperatedChannel | undefined,
+  accountsOf: AdminDeps['accountsOf'] = async () => [],
 ): Surface {
+  const settings = backendSettings(env);
   return adminRoutes({
     ...backend,
     engine,
-    webhooks: createWebhooks({ ...backend, ...backendSettings(env) }),
+    webhooks: createWebhooks({ ...backend, ...settings }),
     watchers: createWatchers(
       {
         ofOperatorMax: env.PARLEY_LIMIT_OPERATOR_STREAMS,
@@ -24,6 +26,8 @@ export function wireAdmin(
       () => metrics.rateLimited.add(1, { limit: 'operator-streams' }),
     ),
     streamsOf: limits.streamsOf,
+    accountsOf,
+    chatQuotas: settings.chatQuotas,
     channel,
     onAct: (act, caller) =>
       log.info(

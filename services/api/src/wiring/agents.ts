@@ -5,6 +5,7 @@ import { type Env, leaseTiming, wholeEnvironment } from '@parley/shared/config/e
 import { createClientRequests } from '@parley/shared/elicitations/asking/client-requests';
 import { withTenantQuotas } from '@parley/shared/runs/tenant-quotas';
 import { parseVaultKeys } from '@parley/shared/vault/key-ring';
+import type { Account } from '../accounts/listed-accounts.ts';
 import { createRemoteAgents } from '../agents/a2a/remote-agents.ts';
 import { createAcpProcesses } from '../agents/acp/programs.ts';
 import { createAgUiAgents } from '../agents/ag-ui/link.ts';
@@ -62,6 +63,7 @@ export interface WiredAgents {
     readonly pages: AuthPagesDeps;
     readonly hasConnectPage: HasConnectPage;
     readonly disconnectAll: (owner: Owner) => Promise<number>;
+    readonly listAccounts: (owner: Owner) => Promise<readonly Account[]>;
   };
   /** Ends this pod's turns and closes the connections to the tools' servers. */
   readonly close: () => Promise<void>;
@@ -171,6 +173,7 @@ export function wireAgents(parts: AgentsParts, config: string): WiredAgents {
         pages: accounts.pages,
         hasConnectPage: accounts.hasPage,
         disconnectAll: accounts.disconnectAll,
+        listAccounts: accounts.listAccounts,
       },
     }),
     async close() {

@@ -246,7 +246,7 @@ function createSurfaces(parts: AppParts & { readonly consoleSurface: Surface }):
   return [
     healthRoutes({ health: () => backend.health(), redisFault: () => parts.redisWatches?.fault(), drain }),
     restRoutes({ engine: asking, limits, webhooks, hasConnectPage, eraseUser, workflows }),
-    wireAdmin(parts, slack?.channel),
+    wireAdmin(parts, slack?.channel, accounts?.listAccounts),
     parts.consoleSurface,
     aiSdkRoutes({ engine, limits, turns, eraseConversation: wireEraseConversation(parts) }),
     ...parts.agentSurfaces,

@@ -36,7 +36,7 @@ interface EndedTurn {
 }
 
 /** The conversations of one process, as the runs of the same process keep them. */
-export interface MemoryConversations extends Conversations {
+export interface MemoryConversations extends Omit<Conversations, 'usage'> {
   /** The stream request of the turn that runs in the conversation. */
   running(conversation: ConversationRef): string | undefined;
   hasHistory(conversation: ConversationRef): boolean;

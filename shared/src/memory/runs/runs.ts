@@ -192,7 +192,12 @@ export function createMemoryRuns(deps: MemoryRunsDeps): {
   }
 
   return {
-    conversations: { read: conversations.read, list: conversations.list, rename: conversations.rename },
+    conversations: {
+      read: conversations.read,
+      list: conversations.list,
+      usage: async (owner) => usage.of(owner),
+      rename: conversations.rename,
+    },
     stored: {
       all: () => runs.values().map(({ record }) => record),
       idsOf: (owner) =>

@@ -3,6 +3,7 @@ import { jsonBytes } from '../../domain/json/bytes.ts';
 import type { ReachedQuota } from '../../domain/runs/commands.ts';
 import { stateOf } from '../../domain/runs/transition.ts';
 import type { ChatQuotas } from '../../ports/backend.ts';
+import type { ChatUse } from '../../ports/runs/conversations.ts';
 import type { NewRun } from '../../ports/runs/runs.ts';
 import { ownerKey } from '../owner-key.ts';
 import type { MemoryConversations } from './conversations.ts';
@@ -14,6 +15,8 @@ const A_DAY_MS = 86_400_000;
 interface MemoryUsage {
   /** The first quota that does not admit the turn. */
   reached(run: NewRun): ReachedQuota | undefined;
+  /** What a person uses by now. */
+  of(owner: Owner): ChatUse;
   /** Counts tokens of models. */
   spend(owner: Owner, tokens: number): void;
   /** Forgets the tokens that a person used. */
@@ -36,18 +39,36 @@ export function createMemoryUsage({ quotas, runs, conversations }: MemoryUsageDe
       : { used: 0, until: Date.now() + A_DAY_MS };
   }
 
+  function runsOf(owner: Owner): StoredRun[] {
+    return runs().filter(
+      ({ record }) => ownerKey(record) === ownerKey(owner) && record.support.unattended !== true,
+    );
+  }
+
+  function runningOf(owner: Owner): StoredRun[] {
+    return runsOf(owner).filter(
+      ({ control }) => control.parent === undefined && ['owned', 'queued'].includes(stateOf(control)),
+    );
+  }
+
+  /** The bytes of the runs of a person, beside those of their conversations. */
+  function storedBy(owner: Owner, bytes: number): number {
+    return runsOf(owner).reduce((sum, { storedBytes }) => sum + storedBytes, bytes);
+  }
+
   return {
+    of(owner) {
+      const { ids, bytes } = conversations.usedBy(owner);
+      return {
+        turns: runningOf(owner).length,
+        tokens: tokensOf(owner).used,
+        conversations: ids.size,
+        storedBytes: storedBy(owner, bytes),
+      };
+    },
     reached(run) {
       if (run.parent !== undefined || run.support.unattended === true) return undefined;
-      const own = runs().filter(
-        ({ record }) => ownerKey(record) === ownerKey(run) && record.support.unattended !== true,
-      );
-      const running = own.filter(
-        ({ control }) =>
-          control.parent === undefined &&
-          control.conversationId !== run.conversationId &&
-          ['owned', 'queued'].includes(stateOf(control)),
-      );
+      const running = runningOf(run).filter(({ control }) => control.conversationId !== run.conversationId);
       if (running.length >= quotas.turnsMax) return { of: 'user', quota: 'turns', retryInMs: 0 };
       const spent = tokensOf(run);
       if (spent.used >= quotas.tokensMax)
@@ -56,7 +77,7 @@ export function createMemoryUsage({ quotas, runs, conversations }: MemoryUsageDe
       const isCounted = run.unlisted === undefined && !kept.ids.has(run.conversationId);
       if (isCounted && kept.ids.size >= quotas.conversationsMax)
         return { of: 'user', quota: 'conversations', retryInMs: 0 };
-      const stored = own.reduce((sum, { storedBytes }) => sum + storedBytes, kept.bytes);
+      const stored = storedBy(run, kept.bytes);
       const added = jsonBytes(newRecord(run, conversations.hasHistory(run), 0).input);
       return stored + added > quotas.storedBytesMax
         ? { of: 'user', quota: 'storage', retryInMs: 0 }

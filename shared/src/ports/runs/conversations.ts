@@ -36,6 +36,16 @@ export interface ConversationPage {
   readonly nextCursor?: string;
 }
 
+/** What the chats of one person use of their quotas. */
+export interface ChatUse {
+  /** Turns that run. One whose pod was lost counts until it is taken over. */
+  readonly turns: number;
+  /** Tokens of models in the day that began with the first of them. */
+  readonly tokens: number;
+  readonly conversations: number;
+  readonly storedBytes: number;
+}
+
 /** The histories of conversations. A turn adds to its history when it ends (`Runs.write`). */
 export interface Conversations {
   /** A conversation of one person. An empty one when there is none with that id. */
@@ -45,6 +55,7 @@ export interface Conversations {
    * where conversations have expired. Those of delegates are left out.
    */
   list(owner: Owner, page: { readonly limit: number; readonly cursor?: string }): Promise<ConversationPage>;
+  usage(owner: Owner): Promise<ChatUse>;
   /** Gives a conversation of the list another title. False where the list has none with that id. */
   rename(conversation: ConversationRef, title: string): Promise<boolean>;
 }

@@ -2,7 +2,14 @@ import type { Owner } from '@parley/core/domain/ids';
 import { RememberedMessage } from '../../domain/runs/run.ts';
 import type { Conversations, ListedConversation } from '../../ports/runs/conversations.ts';
 import type { Commands } from '../client/connect.ts';
-import { conversationKey, conversationsKey, messagesKey } from '../client/keys.ts';
+import {
+  conversationKey,
+  conversationsKey,
+  limitKey,
+  messagesKey,
+  turnsKey,
+  usageKey,
+} from '../client/keys.ts';
 import { loadScript } from '../client/script.ts';
 import { orUnavailable } from '../client/unavailable.ts';
 
@@ -82,6 +89,23 @@ export function createRedisConversations(redis: Commands, onError?: (error: unkn
       return {
         conversations: conversations.filter((one) => one !== undefined),
         ...(last !== undefined && found.length > limit && { nextCursor: formatPlace(last) }),
+      };
+    },
+    async usage(owner) {
+      const [turns, tokens, [storedBytes = null, count = null]] = await orUnavailable(
+        () =>
+          Promise.all([
+            redis.scard(turnsKey(owner)),
+            redis.get(limitKey('tokens', owner)),
+            redis.hmget(usageKey(owner), 'total', 'conversations'),
+          ]),
+        onError,
+      );
+      return {
+        turns,
+        tokens: Number(tokens ?? 0),
+        conversations: Number(count ?? 0),
+        storedBytes: Number(storedBytes ?? 0),
       };
     },
     async rename(conversation, title) {

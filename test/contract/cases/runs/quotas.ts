@@ -34,6 +34,20 @@ export function quotaContract(contract: Contract): void {
   ) => contract.openWith({ ...more, chatQuotas: { ...ROOMY.chatQuotas, ...quotas } });
 
   describe('the quotas of a person', () => {
+    it('are read with what is used of them', async () => {
+      const { backend, second } = contract.pods;
+      const owner = newOwner();
+      const [first, other] = [saying(owner, 'one', 'x'.repeat(100)), saying(owner, 'two', 'y')];
+      for (const turn of [first, other]) await backend.runs.begin(turn);
+      const use = await second.conversations.usage(owner);
+      expect(use).toEqual({ turns: 2, tokens: 0, conversations: 2, storedBytes: expect.any(Number) });
+      expect(use.storedBytes).toBeGreaterThan(100);
+      await backend.runs.write(first, endWith());
+      expect(await second.conversations.usage(owner)).toMatchObject({ turns: 1, conversations: 2 });
+      const nothing = { turns: 0, tokens: 0, conversations: 0, storedBytes: 0 };
+      expect(await second.conversations.usage(newOwner())).toEqual(nothing);
+    });
+
     it('bound the turns at once, over two pods, until one of them ends', async () => {
       const { backend, second } = await openWith({ turnsMax: 5 });
       const owner = newOwner();

@@ -1,33 +1,14 @@
 import { ParleyError } from '@parley/core/domain/errors';
-import type { Owner } from '@parley/core/domain/ids';
 import type { Vault } from '@parley/shared/vault/vault';
 import { z } from 'zod';
-import { readAccount } from '../../accounts/account-state.ts';
 import { type DisconnectDeps, disconnect } from '../../accounts/disconnect.ts';
-import type { AccountTargets, CredentialTarget } from '../../accounts/targets.ts';
+import { Account, type ListedAccountsDeps, listAccounts } from '../../accounts/listed-accounts.ts';
 import { userOf } from '../../http/reply.ts';
 import { bearer, json, type Route, route, type Surface } from '../../http/route.ts';
 
-interface AccountsDeps extends DisconnectDeps {
-  readonly targets: Pick<AccountTargets, 'credentials'>;
+interface AccountsDeps extends DisconnectDeps, ListedAccountsDeps {
   readonly vault: Pick<Vault, 'read' | 'remove' | 'save'>;
 }
-
-const Account = z
-  .object({
-    toolId: z.string(),
-    service: z.string().describe('Title of the service, for people.'),
-    state: z
-      .enum(['connected', 'reconnect_required', 'not_connected'])
-      .describe('`reconnect_required`: the service refuses the credential; the next call asks again.'),
-    managed: z
-      .literal(true)
-      .optional()
-      .describe("Present where the person's company sign-in connected the account."),
-    connectedAt: z.iso.datetime().optional().describe('When the credential was stored or last refreshed.'),
-  })
-  .meta({ id: 'Account', description: 'An account of a person at a service that agents may use for them.' });
-type Account = z.infer<typeof Account>;
 
 const Accounts = z.object({ accounts: z.array(Account) }).meta({ id: 'Accounts' });
 
@@ -48,7 +29,7 @@ export function accountRoutes(deps: AccountsDeps): Surface {
   return { routes: [listRoute(deps), disconnectRoute(deps)] };
 }
 
-function listRoute({ targets, vault }: AccountsDeps): Route {
+function listRoute(deps: AccountsDeps): Route {
   return route({
     method: 'GET',
     path: '/v1/accounts',
@@ -74,8 +55,7 @@ function listRoute({ targets, vault }: AccountsDeps): Route {
     async handle({ caller, admitted }) {
       const owner = userOf(caller);
       await admitted;
-      const accounts = await Promise.all(targets.credentials().map((one) => accountOf(vault, owner, one)));
-      return json(200, { accounts });
+      return json(200, { accounts: await listAccounts(deps, owner) });
     },
   });
 }
@@ -104,18 +84,4 @@ function disconnectRoute(deps: AccountsDeps): Route {
       return json(200, { toolId: target.toolId, ...(revoked !== undefined && { revoked }) });
     },
   });
-}
-
-async function accountOf(
-  vault: Pick<Vault, 'read'>,
-  owner: Owner,
-  target: CredentialTarget,
-): Promise<Account> {
-  const { toolId, service } = target;
-  const stored = await readAccount(vault, owner, target);
-  if (stored === undefined) return { toolId, service, state: 'not_connected' };
-  const { state, savedAt, managed } = stored;
-  const account = { toolId, service, state, ...(managed !== undefined && { managed }) };
-  if (savedAt === undefined) return account;
-  return { ...account, connectedAt: new Date(savedAt).toISOString() };
 }

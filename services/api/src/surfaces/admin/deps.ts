@@ -3,8 +3,9 @@ import type { Webhooks } from '@parley/shared/delivery/webhooks';
 import type { Caller } from '@parley/shared/domain/caller';
 import { hasScope } from '@parley/shared/domain/service-key';
 import type { Engine } from '@parley/shared/elicitations/engine';
-import type { Backend } from '@parley/shared/ports/backend';
+import type { Backend, ChatQuotas } from '@parley/shared/ports/backend';
 import type { Watchers } from './live/watchers.ts';
+import type { AccountOfPerson } from './people/account.ts';
 
 /** A channel such as Slack, as operators see it. */
 export interface OperatedChannel {
@@ -32,6 +33,7 @@ export interface AdminDeps
     | 'tenantChanges'
     | 'records'
     | 'runs'
+    | 'conversations'
     | 'runQueue'
     | 'heartbeats'
     | 'outbox'
@@ -42,6 +44,9 @@ export interface AdminDeps
   readonly watchers: Watchers;
   /** What the open event streams of a person read. */
   readonly streamsOf: (owner: Owner) => Promise<readonly string[]>;
+  /** The services that a person can connect; none where there are no personal tools. */
+  readonly accountsOf: (owner: Owner) => Promise<readonly AccountOfPerson[]>;
+  readonly chatQuotas: ChatQuotas;
   readonly channel?: OperatedChannel | undefined;
   /** `caller` is the service key or the signed-in operator that asked for it. */
   readonly onAct: (act: OperatorAct, caller: Caller) => void;

@@ -45,3 +45,15 @@ export const LIST_QUERY = {
     .default(50)
     .describe(`1 to ${PAGE_MAX}, by default 50.`),
 } as const;
+
+/** Whose turn or conversation a call names. */
+export const OwnerQuery = z
+  .strictObject({
+    userId: UserId.optional().describe('Whose it is.'),
+    key: z.string().min(1).max(64).optional().describe('The service key whose it is.'),
+  })
+  .refine(({ userId, key }) => (userId === undefined) !== (key === undefined), {
+    path: ['userId'],
+    message: 'name the user, or the service key as `key`',
+  });
+export type OwnerQuery = z.infer<typeof OwnerQuery>;

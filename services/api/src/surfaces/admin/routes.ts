@@ -3,6 +3,8 @@ import type { AdminDeps } from './deps.ts';
 import { listRoutes } from './list-routes.ts';
 import { eventsRoute } from './live/events.ts';
 import { overviewRoute } from './overview.ts';
+import { conversationRoute } from './people/conversation.ts';
+import { personRoute } from './people/person.ts';
 import { recordRoutes } from './record-routes.ts';
 import { turnRoutes } from './turn-routes.ts';
 
@@ -15,6 +17,8 @@ export function adminRoutes(deps: AdminDeps): Surface {
       ...listRoutes(deps),
       ...recordRoutes(deps),
       ...turnRoutes(deps),
+      personRoute(deps),
+      conversationRoute(deps),
     ],
   };
 }

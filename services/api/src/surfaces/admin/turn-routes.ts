@@ -1,4 +1,3 @@
-import { UserId } from '@parley/core/domain/elicitations/ask-input';
 import { ParleyError } from '@parley/core/domain/errors';
 import { bucketOf, formatStreamPath, isReferenceId, type StreamRef } from '@parley/core/domain/ids';
 import { type Caller, notFound } from '@parley/shared/domain/caller';
@@ -14,23 +13,13 @@ import type { AdminDeps } from './deps.ts';
 import { SAMPLE_ADMIN_TURN } from './examples.ts';
 import { factsOfTurn } from './facts.ts';
 import { seeTurns } from './load.ts';
+import { OwnerQuery } from './query.ts';
 import { Redelivered, RedeliverInput, redeliver } from './redeliver.ts';
 import { REASONS_EXAMPLE, Reasons } from './views/reasons.ts';
 import { AdminTurn, type SeenTurn, turnView } from './views/turn-view.ts';
 
 const PATH = '/v1/admin/turns/:streamRequestId';
 const QUERY = '?userId=alice';
-
-const OwnerQuery = z
-  .strictObject({
-    userId: UserId.optional().describe('Whose turn it is.'),
-    key: z.string().min(1).max(64).optional().describe('The service key whose turn it is.'),
-  })
-  .refine(({ userId, key }) => (userId === undefined) !== (key === undefined), {
-    path: ['userId'],
-    message: 'name the user of the turn, or the service key as `key`',
-  });
-type OwnerQuery = z.infer<typeof OwnerQuery>;
 
 const Changed = z.object({
   changed: z.boolean().describe('False where there was nothing to do.'),

@@ -1,0 +1,13 @@
+import { z } from 'zod';
+
+/** An account of a person as operators see it: names and states, and nothing secret. */
+export const AccountOfPerson = z
+  .object({
+    toolId: z.string(),
+    service: z.string().describe('Title of the service, for people.'),
+    state: z.enum(['connected', 'reconnect_required', 'not_connected']),
+    managed: z.literal(true).optional().describe('Their company sign-in connected it.'),
+    connectedAt: z.iso.datetime().optional().describe('When the credential was stored or last refreshed.'),
+  })
+  .meta({ id: 'AccountOfPerson' });
+export type AccountOfPerson = z.infer<typeof AccountOfPerson>;
