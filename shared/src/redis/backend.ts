@@ -112,7 +112,7 @@ export function createRedisBackend(options: RedisBackendOptions): Backend {
     pages: createRedisPageStore(redis, onError),
     erasure: createRedisErasure(redis, onError),
     tenantLists: createRedisTenantLists(redis, onError),
-    tenantChanges: createRedisTenantChanges({ redis, subscriber }),
+    tenantChanges: createRedisTenantChanges({ redis, subscriber, onError }),
     ownerRecords: recordsByKind(settings.workflowEntriesMax, (kind, bound) =>
       createRedisOwnerRecords(redis, { kind, bound, onError }),
     ),

@@ -14,7 +14,18 @@ import { waitUntil } from '../../harness/wait-until.ts';
 
 type KeyName = keyof typeof SCOPED_KEYS;
 
-const OPERATED = ['overview', 'questions', 'approvals', 'turns', 'why', 'takeBack', 'stop'] as const;
+const OPERATED = [
+  'overview',
+  'changes',
+  'person',
+  'conversation',
+  'questions',
+  'approvals',
+  'turns',
+  'why',
+  'takeBack',
+  'stop',
+] as const;
 
 export function keyAttacks(world: () => World): void {
   const callWith = (key: KeyName, request: Request) => world().call({ ...request, token: SCOPED_KEYS[key] });
@@ -39,6 +50,9 @@ export function keyAttacks(world: () => World): void {
       link: { method: 'POST', path: `/v1/elicitations/${asked.elicitationId}/answer-link` },
       unlink: { method: 'DELETE', path: `/v1/elicitations/${asked.elicitationId}/answer-link` },
       overview: { path: '/v1/admin/overview' },
+      changes: { path: '/v1/admin/events' },
+      person: { path: '/v1/admin/people/u' },
+      conversation: { path: '/v1/admin/conversations/c?userId=u' },
       questions: { path: '/v1/admin/elicitations' },
       approvals: { path: '/v1/admin/approvals' },
       turns: { path: '/v1/admin/turns' },

@@ -44,6 +44,7 @@ await describeOnRedis('people and conversations', (pods) => {
     const [first, second] = ['a secret wish', 'a second secret'].map((content) => ({
       ...turnOf(owner, 'trip'),
       input: [{ role: 'user' as const, content }],
+      title: 'a secret title',
     }));
     if (first === undefined || second === undefined) throw new Error('There are two turns.');
     await runs.begin(first);
@@ -88,7 +89,9 @@ await describeOnRedis('people and conversations', (pods) => {
     expect(shown).toHaveProperty('turns.length', 2);
     expect(asked).toEqual([alice]);
     expect(text).not.toContain('secret');
-    expect((await read(person, 'operate+read_content')).text).toContain('A secret?');
+    const whole = await read(person, 'operate+read_content');
+    expect(whole).toMatchObject({ conversations: [{ title: 'a secret title' }] });
+    expect(whole.text).toContain('A secret?');
     const theirs = await served.get(person, adminKeyOf(stranger, 'operate'));
     expect(theirs.json).toMatchObject({ turns: [], conversations: [], approvals: [] });
     expect(await read('/people/nobody')).toMatchObject({ elicitations: [], turns: [], conversations: [] });

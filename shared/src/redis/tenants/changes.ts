@@ -22,7 +22,7 @@ const RETRY_MS = 500;
 interface TenantChangesDeps {
   readonly redis: Commands;
   readonly subscriber: Subscriber;
-  readonly renewMs?: number;
+  readonly onError?: ((error: unknown) => void) | undefined;
 }
 
 /** The one subscription of this pod to a tenant. */
@@ -37,12 +37,8 @@ interface WatchedTenant {
  * The changes of tenants in Redis. While somebody watches, the scripts that write a record or a turn publish its change on the channel of
  * its tenant, with a number that each bucket counts. So a change that did not come is noticed: by the next one, or by a renewal.
  */
-export function createRedisTenantChanges({
-  redis,
-  subscriber,
-  renewMs = RENEW_MS,
-}: TenantChangesDeps): TenantChanges {
-  const watchScript = loadScript(redis, 'tenants/watch');
+export function createRedisTenantChanges({ redis, subscriber, onError }: TenantChangesDeps): TenantChanges {
+  const watchScript = loadScript(redis, 'tenants/watch', onError);
   const watched = new Map<string, WatchedTenant>();
 
   /** Keeps all buckets of a tenant watched. */
@@ -84,7 +80,7 @@ export function createRedisTenantChanges({
       const before = numbers.last();
       const told = await keepWatched(tenant).catch(() => undefined);
       if (ownRound !== round) return;
-      timer = setTimeout(() => void renew(), told === undefined ? RETRY_MS : renewMs).unref();
+      timer = setTimeout(() => void renew(), told === undefined ? RETRY_MS : RENEW_MS).unref();
       if (told === undefined || (isTold && numbers.compare(before, told))) return;
       if (isTold) numbers = createToldNumbers();
       numbers.begin(told);
