@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { bucketOf } from '@parley/core/domain/ids';
+import { inTurn } from '@parley/shared/records/in-turn';
 import { canaryKey, deadlinesKey, podKey, podsKey } from '@parley/shared/redis/client/keys';
 import { beforeEach, expect, it } from 'vitest';
 import type { MaintenanceDeps } from '../../../services/worker/src/maintenance.ts';
@@ -43,24 +44,14 @@ it('every kind of maintenance is done, by several workers at once', async () => 
   expect(faults).toEqual([]);
 });
 
-it('one worker at a time does the rounds, and another one when it ends', async () => {
-  const rounds: string[] = [];
-  const open = async (name: string) =>
-    keep({
-      holder: name,
-      offerOrphans: async () => {
-        rounds.push(name);
-        return 0;
-      },
-    });
-  const opened = [await open('one'), await open('other')];
-  await waitUntil(() => rounds.length >= 6, { what: 'some rounds' });
-  const [first = ''] = rounds;
-  // Whoever began keeps its turn: no round lies between its own.
-  expect(new Set(rounds)).toEqual(new Set([first]));
-  await opened[first === 'one' ? 0 : 1]?.close();
-  await waitUntil(() => rounds.at(-1) !== first, { what: 'the other one' });
-  expect(faults).toEqual([]);
+it('one worker at a time does the rounds, and another one when its turn has ended', async () => {
+  const { claims } = pod.backend;
+  // So long that no turn ends by itself within the test.
+  const round = (holder: string) =>
+    inTurn(claims, 'take-over', { holder, everyMs: 600_000 }, async () => holder);
+  expect([await round('one'), await round('other'), await round('one')]).toEqual(['one', undefined, 'one']);
+  await claims.drop({ family: 'sweep', tenant: '', name: 'take-over' }, 'one');
+  expect([await round('other'), await round('one')]).toEqual(['other', undefined]);
 });
 
 it('the age of the last canary is reported by the Redis clock', async () => {
