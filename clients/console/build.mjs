@@ -6,7 +6,7 @@
  * keep these files for ever, and the page never.
  */
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { faultsOf, gzipSize, leanStyles } from '../widget/build.mjs';
@@ -28,7 +28,7 @@ export async function buildConsole(outdir = join(HERE, 'dist')) {
   const { outputFiles, metafile } = await build({
     absWorkingDir: HERE,
     entryPoints: { console: 'src/main.ts', look: 'src/console.css' },
-    outdir: resolve(outdir, 'assets'),
+    outdir: join(outdir, 'assets'),
     entryNames: '[name]-[hash]',
     chunkNames: '[name]-[hash]',
     bundle: true,

@@ -1,9 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { Plugin } from 'esbuild';
-import { builtConsole, CONSOLE_FOLDERS } from '../../services/api/src/wiring/pages/built-console.ts';
 
 // In pieces, because a program that makes bundles may come from a bundle, in which this text would have been replaced.
 const OWN_URL = ['import', 'meta', 'url'].join('.');
@@ -12,9 +10,6 @@ const READ = new RegExp(
   'g',
 );
 const REQUIRE = `createRequire(${OWN_URL})(`;
-const CONSOLE_FILE = fileURLToPath(
-  new URL('../../services/api/src/wiring/pages/built-console.ts', import.meta.url),
-);
 const SCRIPTS_FILE = /\/redis\/script-files\.ts$/;
 
 interface Options {
@@ -25,8 +20,8 @@ interface Options {
 }
 
 /**
- * Puts into a bundle what sources read from files beside them: the scripts for Redis, the console, and each file that is read
- * by a literal name. A package that a source requires at run time is in the bundle too, and is evaluated when it is required.
+ * Puts into a bundle what sources read from files beside them: the scripts for Redis, and each file that is read by a
+ * literal name. A package that a source requires at run time is in the bundle too, and is evaluated when it is required.
  */
 export function neighboursInside({ embedded, urlOf }: Options): Plugin {
   async function textOf(path: string): Promise<string> {
@@ -50,15 +45,6 @@ export function readScriptFile(name) {
 }`;
   }
 
-  /** Its page names files by their digests, so that a bundle with this page is a bundle with these files. */
-  function console(): string {
-    for (const folder of CONSOLE_FOLDERS) embedded.add(fileURLToPath(new URL('index.html', folder)));
-    const files = builtConsole();
-    if (files === undefined) return 'export const builtConsole = () => undefined;';
-    return `const files = { page: ${JSON.stringify(files.page)}, assets: new Map(${JSON.stringify([...files.assets])}) };
-export const builtConsole = () => files;`;
-  }
-
   async function withTexts(source: string, path: string): Promise<string> {
     const texts = new Map<string, string>();
     for (const [call, name = ''] of source.matchAll(READ)) {
@@ -72,7 +58,6 @@ export const builtConsole = () => files;`;
     name: 'neighbours-inside',
     setup: ({ onLoad }) =>
       onLoad({ filter: /\.ts$/ }, async ({ path }) => {
-        if (path === CONSOLE_FILE) return { contents: console(), loader: 'js' };
         if (SCRIPTS_FILE.test(path)) return { contents: await scripts(dirname(path)), loader: 'js' };
         const source = (await withTexts(await readFile(path, 'utf8'), path)).replaceAll(REQUIRE, 'require(');
         if (!source.includes(OWN_URL)) return { contents: source, loader: 'ts' };

@@ -2,6 +2,7 @@ import type { Env } from '@parley/shared/config/env';
 import type { OperatorSessions } from '../../http/proof/operator-sessions.ts';
 import type { Surface } from '../../http/route.ts';
 import { createOperatorSessions } from '../../pages/console/admission.ts';
+import { readConsoleFiles } from '../../pages/console/files.ts';
 import {
   createOidcOperators,
   createTypedOperators,
@@ -12,7 +13,6 @@ import { consoleRoutes, noConsoleRoutes } from '../../pages/console/routes.ts';
 import { createKeys, isDevelopment } from '../credentials/vault.ts';
 import type { PodParts } from '../pod-parts.ts';
 import { brandOf } from './brand.ts';
-import { builtConsole } from './built-console.ts';
 import { createPageLog } from './log.ts';
 
 interface WiredConsole {
@@ -21,13 +21,19 @@ interface WiredConsole {
   readonly operators?: OperatorSessions;
 }
 
+/** Where builds leave the console: that of this service, and that of the client beside its sources. */
+const CONSOLE_FOLDERS = [
+  new URL('../../../dist/console/', import.meta.url),
+  new URL('../../../../../clients/console/dist/', import.meta.url),
+];
+
 /** Builds the console; where none is configured, a page that says so. Throws EnvError without keys. */
 export function wireConsole({ env, backend, log, metrics }: PodParts): WiredConsole {
   const { PARLEY_CONSOLE: kind, PARLEY_PUBLIC_URL: publicUrl = '' } = env;
   if (kind === undefined) return { surface: noConsoleRoutes(publicUrl.startsWith('https://')) };
   const parts = createConsoleParts({
     publicUrl,
-    files: builtConsole(),
+    files: readConsoleFiles(CONSOLE_FOLDERS),
     identity: createOperatorIdentity(env, kind, publicUrl),
     keys: createKeys(env, log),
     store: backend.pages,
