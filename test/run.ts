@@ -28,6 +28,10 @@ const CHECKS: readonly { readonly name: string; readonly command: readonly strin
     name: 'the widget, built and weighed',
     command: ['npm', 'run', '--silent', 'build', '-w', 'clients/widget'],
   },
+  {
+    name: 'the console, built and weighed',
+    command: ['npm', 'run', '--silent', 'build', '-w', 'clients/console'],
+  },
 ];
 
 const print = (text: string) => void process.stdout.write(`${text}\n`);

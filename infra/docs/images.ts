@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { openChromium } from '../../demo/chromium.ts';
+import { drawConsole } from './console-images.ts';
 import { drawDemo } from './demo-images.ts';
 import { drawInspector } from './inspector-images.ts';
 import { drawSlack } from './slack-images.ts';
@@ -12,10 +13,16 @@ import { drawWidget } from './widget-images.ts';
  * npm run docs:images
  * npm run docs:images -- inspector
  *
- * Draws the pictures of the widget, of the demo, of Slack and of MCP Inspector anew, or those that are named, into
+ * Draws the pictures of the widget, of the demo, of the console, of Slack and of MCP Inspector anew, or those that are named, into
  * docs/images. Installs a Chromium if there is none.
  */
-const DRAWINGS = { widget: drawWidget, demo: drawDemo, slack: drawSlack, inspector: drawInspector };
+const DRAWINGS = {
+  widget: drawWidget,
+  demo: drawDemo,
+  console: drawConsole,
+  slack: drawSlack,
+  inspector: drawInspector,
+};
 const folder = new URL('../../docs/images/', import.meta.url);
 const BYTES_MAX = 150_000;
 

@@ -63,9 +63,11 @@ export class PersonPage extends ConsolePage<ReadPerson> {
   ): TemplateResult {
     const { words } = this.at;
     const of = { userId: this.place.id };
+    const caption = words.openOf[kind];
+    const shown = columns.filter(({ title }) => title !== words.person);
     return html`<section class="panel" aria-labelledby=${kind}>
-      <h2 id=${kind}>${words.pages[kind]}, ${words.open}</h2>
-      ${rows.length === 0 ? emptyNote(hasMore ? words.nothingOnThisPage : words.nothingIsOpen) : tableView({ caption: words.pages[kind], columns, rows, keyOf })}
+      <h2 id=${kind}>${caption}</h2>
+      ${rows.length === 0 ? emptyNote(hasMore ? words.nothingOnThisPage : words.nothingIsOpen) : tableView({ caption, columns: shown, rows, keyOf })}
       <p class="more">
         ${hasMore ? html`<a href=${hrefOf(kind, { query: { ...of, order: 'oldest' } })}>${words.showAll}</a>` : nothing}
         <a href=${hrefOf(kind, { query: { ...of, state: 'ended' } })}>${words.showEnded}</a>

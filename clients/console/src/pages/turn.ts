@@ -62,13 +62,11 @@ export class TurnPage extends ConsolePage<ReadTurn> {
     const { words, api } = at;
     return html`
       ${mayAct(at) ? html`<div class="actions">${this.#actions(turn)}</div>` : nothing}
-      <div class="columns">
-        ${reasonsView(reasons, { words, userId: turn.userId })}
-        <section class="panel" aria-labelledby="facts">
+      ${reasonsView(reasons, { words, userId: turn.userId })}
+      <section class="panel across" aria-labelledby="facts">
           <h2 id="facts">${words.facts}</h2>
           ${this.#facts(turn)}
         </section>
-      </div>
       <section class="panel" aria-labelledby="timeline">
         <h2 id="timeline">${words.timeline}</h2>
         <console-timeline .timeline=${timeline} .now=${api.now()} .words=${words} .userId=${turn.userId}></console-timeline>

@@ -1,4 +1,4 @@
-import { ageIn, durationIn, numberIn } from '@parley/widget/src/strings/time';
+import { numberIn } from '@parley/widget/src/strings/time';
 import { html, type TemplateResult } from 'lit';
 
 interface Clock {
@@ -20,22 +20,24 @@ export function momentText(iso: string, lang: string): string {
 
 /** How long ago a moment was; the moment itself as its title. */
 export function ago(iso: string, { now, lang }: Clock): TemplateResult {
-  return html`<time datetime=${iso} title=${momentText(iso, lang)}>${ageIn(lang, Math.max(0, now - Date.parse(iso)))}</time>`;
+  return relative(iso, lang, Math.min(0, Date.parse(iso) - now));
 }
 
 /** How long it is until a moment; how long ago it was. */
 export function until(iso: string, { now, lang }: Clock): TemplateResult {
-  const ms = Date.parse(iso) - now;
-  if (!(ms > 0)) return ago(iso, { now, lang });
-  const format = new Intl.RelativeTimeFormat(lang, { numeric: 'always' });
-  const [amount, unit] = amountOf(ms);
-  return html`<time datetime=${iso} title=${momentText(iso, lang)}>${format.format(amount, unit)}</time>`;
+  return relative(iso, lang, Date.parse(iso) - now);
+}
+
+function relative(iso: string, lang: string, ms: number): TemplateResult {
+  const [amount, unit] = amountOf(Math.abs(ms) || 0);
+  const text = new Intl.RelativeTimeFormat(lang).format(ms > 0 ? amount : -amount, unit);
+  return html`<time datetime=${iso} title=${momentText(iso, lang)}>${text}</time>`;
 }
 
 function amountOf(ms: number): [number, 'second' | 'minute' | 'hour' | 'day'] {
   if (ms >= 172_800_000) return [Math.floor(ms / 86_400_000), 'day'];
   if (ms >= 7_200_000) return [Math.floor(ms / 3_600_000), 'hour'];
-  return ms >= 60_000 ? [Math.floor(ms / 60_000), 'minute'] : [Math.max(1, Math.floor(ms / 1_000)), 'second'];
+  return ms >= 60_000 ? [Math.floor(ms / 60_000), 'minute'] : [Math.floor(ms / 1_000), 'second'];
 }
 
 /** A duration, short: `340 ms`, `2.4 s`, `3 min 12 s`, `4 h 5 min`, `2 d 3 h`. */
@@ -53,4 +55,4 @@ export function shortDuration(ms: number, lang: string): string {
   return rest === 0 ? `${whole} ${from}` : `${whole} ${from} ${rest} ${to}`;
 }
 
-export { durationIn, numberIn };
+export { numberIn };

@@ -183,6 +183,7 @@ export const CONSOLE_GERMAN: ConsoleStrings = {
   userId: 'Benutzerkennung',
   show: 'Anzeigen',
   exactId: 'Die genaue Kennung, wie Ihr Anmeldedienst sie angibt. Hier werden keine Personen aufgelistet.',
+  openOf: { elicitations: 'Offene Fragen', approvals: 'Offene Freigaben', turns: 'Offene Läufe' },
   showAll: 'Alle anzeigen',
   showEnded: 'Beendete anzeigen',
   latestTurns: 'Das Gespräch hat mehr Läufe, als hier stehen; diese endeten zuletzt.',

@@ -178,6 +178,7 @@ export const CONSOLE_ENGLISH = {
   userId: 'User id',
   show: 'Show',
   exactId: 'The exact id, as your sign-in provider gives it. Nothing here lists people.',
+  openOf: { elicitations: 'Open questions', approvals: 'Open approvals', turns: 'Open turns' },
   showAll: 'Show all',
   showEnded: 'Show what has ended',
   latestTurns: 'The conversation has more turns than are shown; these ended last.',
