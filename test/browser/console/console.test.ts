@@ -41,6 +41,8 @@ await describeInChromium('the console', (chromium) => {
         ['/console/turns', 'Turns'],
         [`/console/turns/${led.turn}?userId=${led.userId}`, 'Turn'],
         ['/console/people', 'People'],
+        [`/console/people/${encodeURIComponent(HOSTILE)}`, 'Person'],
+        [`/console/conversations/led?userId=${led.userId}`, 'Conversation'],
         ['/console/elicitations/el_0_none', 'Question'],
         ['/console/nothing', 'Page not found'],
       ] as const) {
@@ -76,6 +78,14 @@ await describeInChromium('the console', (chromium) => {
     await page.goBack();
     await expect.poll(() => page.url()).toContain(`userId=${userId}`);
     expect(await page.getByLabel('Person').inputValue()).toBe(userId);
+  });
+
+  it('speaks German where the session or the browser does', async () => {
+    const page = await open('/console/turns', await site.front(ALL_ROLES, { language: 'de' }));
+    await page.getByRole('heading', { level: 1, name: 'Läufe' }).waitFor();
+    await looksSound(page);
+    expect(await page.evaluate(() => document.documentElement.lang)).toBe('de');
+    expect(await page.title()).toBe('Läufe · Example Corporation');
   });
 
   it('withdraws a question after it has asked back, and says so', async () => {
