@@ -1,12 +1,13 @@
 import { findProgram } from '../../infra/check/programs.ts';
 import { aptInstall } from './on-path.ts';
 
-/** The programs that check the infrastructure files, stand for a terminal or a keyring, move a clock, run the Python client, or are the browser of tests, with the Debian package of each. */
+/** The programs that check the infrastructure files, stand for a terminal or a keyring, move a clock, run the Python client, or is a browser of tests, with the Debian package of each. */
 const PACKAGES = {
   'chromium-headless-shell': 'chromium-headless-shell',
   'dbus-run-session': 'dbus-daemon',
   'gnome-keyring-daemon': 'gnome-keyring',
   faketime: 'faketime',
+  'firefox-esr': 'firefox-esr',
   haproxy: 'haproxy',
   nginx: 'nginx',
   promtool: 'prometheus',
