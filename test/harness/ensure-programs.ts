@@ -1,7 +1,7 @@
 import { findProgram } from '../../infra/check/programs.ts';
 import { aptInstall } from './on-path.ts';
 
-/** The programs that check the infrastructure files, stand for a terminal or a keyring, move a clock, run the Python client, or is a browser of tests, with the Debian package of each. */
+/** The programs that check the infrastructure files, stand for a terminal or a keyring, move a clock, run the Python client, or show pages, with the Debian package of each. */
 const PACKAGES = {
   'chromium-headless-shell': 'chromium-headless-shell',
   'dbus-run-session': 'dbus-daemon',
