@@ -107,6 +107,33 @@ await describeInChromium('the console', (chromium) => {
     expect(await withdraw.count()).toBe(0);
   });
 
+  it('moves a deadline, and shows the old one and the new one', async () => {
+    const { id } = await talkOf(site, { text: 'ask', chatId: 'extended' });
+    const page = await open(`/console/elicitations/${id}`);
+    await page.getByRole('button', { name: 'Extend' }).press('Enter');
+    const dialog = page.getByRole('dialog', { name: 'Move the deadline?' });
+    await dialog.getByLabel('Longer by').selectOption('3600');
+    await dialog.getByRole('button', { name: 'Extend' }).press('Enter');
+    await page.getByText('The deadline is moved.').waitFor();
+    await page.locator('.facts').getByText('in 69 minutes').waitFor();
+    await expect.poll(() => page.locator('#history ~ table tbody tr').count()).toBe(2);
+  });
+
+  it('follows what changes by one stream', async () => {
+    const streams: string[] = [];
+    const page = await open();
+    page.on(
+      'request',
+      (request) => request.url().includes('/v1/admin/events') && streams.push(request.url()),
+    );
+    await page.reload();
+    await page.getByText('Live', { exact: true }).waitFor();
+    await page.getByRole('link', { name: 'Questions' }).first().click();
+    const { id } = await talkOf(site, { text: 'ask', chatId: 'live' });
+    await page.getByText(id).waitFor();
+    expect(streams).toHaveLength(1);
+  });
+
   it.each([
     ['a viewer', ['viewer'], { acts: false, content: false }],
     ['an operator', ['viewer', 'operator'], { acts: true, content: false }],

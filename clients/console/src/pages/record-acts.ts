@@ -4,15 +4,17 @@ import type { PageContext } from '../kit/at.ts';
 import { openDialog } from '../parts/dialogs.ts';
 import type { ShownRecord } from './shown-record.ts';
 
-type Act = 'withdraw' | 'redeliver';
+type Act = 'withdraw' | 'extend' | 'redeliver';
 
 const CALLS = {
   elicitation: {
     withdraw: 'DELETE /v1/admin/elicitations/:id',
+    extend: 'POST /v1/admin/elicitations/:id/extend',
     redeliver: 'POST /v1/admin/elicitations/:id/redeliver',
   },
   approval: {
     withdraw: 'DELETE /v1/admin/approvals/:id',
+    extend: 'POST /v1/admin/approvals/:id/extend',
     redeliver: 'POST /v1/admin/approvals/:id/redeliver',
   },
 } as const satisfies Readonly<Record<ShownRecord['family'], Readonly<Record<Act, AdminCall>>>>;
@@ -24,7 +26,7 @@ export function recordActions(at: PageContext, record: ShownRecord, onDone: () =
     html`<button type="button" class="button" @click=${onClick}>${word}</button>`;
   const acts = { at, record, onDone };
   return html`
-    ${record.hasEnded ? '' : button(words.withdraw, () => withdraw(acts))}
+    ${record.hasEnded ? '' : html`${button(words.withdraw, () => withdraw(acts))} ${button(words.extend, () => extend(acts))}`}
     ${button(words.deliverAgain, () => deliverAgain(acts))}
   `;
 }
@@ -46,6 +48,24 @@ function withdraw({ at: { api, words, say }, record: { family, id }, onDone }: A
     async onAct(body) {
       await api.call(CALLS[family].withdraw, { params: { id }, body });
       say(words.withdrawn);
+      onDone();
+      return undefined;
+    },
+  });
+}
+
+function extend({ at: { api, words, say }, record: { family, id }, onDone }: ActProps): void {
+  openDialog({
+    words,
+    title: words.extendTitle,
+    body: html`<p>${words.extendWhat}</p>
+      <label class="field">${words.extendBy}<select name="seconds">
+        ${Object.entries(words.extensions).map(([seconds, word]) => html`<option value=${seconds}>${word}</option>`)}
+      </select></label>`,
+    act: words.extend,
+    async onAct({ seconds }) {
+      await api.call(CALLS[family].extend, { params: { id }, body: { seconds: Number(seconds) } });
+      say(words.extended);
       onDone();
       return undefined;
     },

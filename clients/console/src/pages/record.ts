@@ -71,6 +71,15 @@ abstract class RecordPage extends ConsolePage<ReadRecord> {
           ? undefined
           : html`${outsideOr(view.toolName)} ${view.toolId === undefined ? nothing : html`<span class="quiet">${outside(view.toolId)}</span>`}`,
       ],
+      [
+        words.tags,
+        view.tags === undefined
+          ? undefined
+          : view.tags.map(
+              (tag) =>
+                html`<a class="tag" href=${hrefOf(`${family}s`, { query: { tag } })}>${outside(tag)}</a> `,
+            ),
+      ],
       [words.askedBy, isQuestion && view.askedBy !== undefined ? outside(view.askedBy) : undefined],
       [
         words.asked,
@@ -109,6 +118,10 @@ abstract class RecordPage extends ConsolePage<ReadRecord> {
           {
             title: words.state,
             cell: ({ status }) => badge(status, isQuestion ? words.questionStates : words.approvalStates),
+          },
+          {
+            title: words.deadline,
+            cell: ({ expiresAt }) => (expiresAt === undefined ? '–' : moment(expiresAt, words)),
           },
           { title: words.surface, cell: ({ surface }) => outsideOr(surface) },
           { title: words.reason, cell: ({ reason }) => outsideOr(reason) },

@@ -100,6 +100,7 @@ export class ListedElicitations extends ConsoleList<AdminElicitation> {
           choices: [['', words.any], ...Object.entries(words.triggers)] as const,
         },
         { name: 'tool', label: words.tool },
+        { name: 'tag', label: words.tag },
         { name: 'surface', label: words.surface },
         { name: 'conversationId', label: words.conversation },
         ageFilter(this.at),
@@ -135,6 +136,7 @@ export class ListedApprovals extends ConsoleList<AdminApproval> {
       more: [
         statusFilter(words.outcome, words.any, words.approvalStates),
         { name: 'tool', label: words.tool },
+        { name: 'tag', label: words.tag },
         { name: 'surface', label: words.surface },
         { name: 'conversationId', label: words.conversation },
         ageFilter(this.at),

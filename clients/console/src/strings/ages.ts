@@ -1,11 +1,14 @@
-const CHOICES = [60, 600, 3_600, 86_400];
+/** Ages to filter by, in seconds. */
+export const AGES = [60, 600, 3_600, 86_400];
+/** By how much a deadline is moved, in seconds. */
+export const EXTENSIONS = [300, 900, 3_600, 86_400];
 
-/** Ages to filter by, in seconds, with their words. */
-export function agoOfSeconds(lang: string): Readonly<Record<string, string>> {
+/** Durations to choose from, in seconds, with their words. */
+export function durationsIn(lang: string, choices: readonly number[]): Readonly<Record<string, string>> {
   const format = (value: number, unit: 'minute' | 'hour' | 'day') =>
     new Intl.NumberFormat(lang, { style: 'unit', unit, unitDisplay: 'long' }).format(value);
   return Object.fromEntries(
-    CHOICES.map((seconds) => [
+    choices.map((seconds) => [
       `${seconds}`,
       seconds >= 86_400
         ? format(seconds / 86_400, 'day')

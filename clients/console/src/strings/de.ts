@@ -1,4 +1,4 @@
-import { agoOfSeconds } from './ages.ts';
+import { AGES, durationsIn, EXTENSIONS } from './ages.ts';
 import type { ConsoleStrings } from './en.ts';
 
 /** The German texts of the console. */
@@ -61,13 +61,15 @@ export const CONSOLE_GERMAN: ConsoleStrings = {
   oldestFirst: 'Älteste zuerst',
   olderThan: 'Älter als',
   anyAge: 'Jedes Alter',
-  ages: agoOfSeconds('de'),
+  ages: durationsIn('de', AGES),
   outcome: 'Ausgang',
   standing: 'Stand',
   person: 'Person',
   agent: 'Agent',
   trigger: 'Anlass',
   tool: 'Werkzeug',
+  tag: 'Schlagwort',
+  tags: 'Schlagwörter',
   surface: 'Entschieden in',
   conversation: 'Gespräch',
   turn: 'Lauf',
@@ -146,6 +148,12 @@ export const CONSOLE_GERMAN: ConsoleStrings = {
   withdrawWhat: 'Die Person kann nicht mehr antworten. Wer auf die Antwort wartet, macht ohne sie weiter.',
   reasonInput: 'Grund, ein kurzes Wort in Kleinbuchstaben',
   withdrawn: 'Es ist zurückgezogen.',
+  extend: 'Verlängern',
+  extendTitle: 'Die Frist verschieben?',
+  extendWhat: 'Die Person hat mehr Zeit für die Antwort, und wer auf die Antwort wartet, wartet länger.',
+  extendBy: 'Länger um',
+  extensions: durationsIn('de', EXTENSIONS),
+  extended: 'Die Frist ist verschoben.',
   deliverAgain: 'Erneut zustellen',
   deliverAgainWhat:
     'Ein aufgegebener Webhook beginnt wieder mit dem ersten Versuch. Nachrichten in einem Kanal werden auf den neuesten Stand gebracht.',

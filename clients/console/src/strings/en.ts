@@ -1,4 +1,4 @@
-import { agoOfSeconds } from './ages.ts';
+import { AGES, durationsIn, EXTENSIONS } from './ages.ts';
 
 /** The English texts of the console. All are plain text. */
 export const CONSOLE_ENGLISH = {
@@ -62,13 +62,15 @@ export const CONSOLE_ENGLISH = {
   oldestFirst: 'Oldest first',
   olderThan: 'Older than',
   anyAge: 'Any age',
-  ages: agoOfSeconds('en'),
+  ages: durationsIn('en', AGES),
   outcome: 'Outcome',
   standing: 'Standing',
   person: 'Person',
   agent: 'Agent',
   trigger: 'Asked because',
   tool: 'Tool',
+  tag: 'Tag',
+  tags: 'Tags',
   surface: 'Settled on',
   conversation: 'Conversation',
   turn: 'Turn',
@@ -139,6 +141,12 @@ export const CONSOLE_ENGLISH = {
   withdrawWhat: 'The person can no longer answer. Who waits for the answer goes on without it.',
   reasonInput: 'Reason, one short word in lower case',
   withdrawn: 'It is withdrawn.',
+  extend: 'Extend',
+  extendTitle: 'Move the deadline?',
+  extendWhat: 'The person has more time to answer, and who waits for the answer waits longer.',
+  extendBy: 'Longer by',
+  extensions: durationsIn('en', EXTENSIONS),
+  extended: 'The deadline is moved.',
   deliverAgain: 'Deliver again',
   deliverAgainWhat:
     'A webhook that was given up begins again with its first attempt. Messages in a channel are brought up to date.',
