@@ -1,11 +1,11 @@
 /**
- * Builds the console: `node build.mjs` writes dist/ and fails when what a page loads first has grown past its budget, or when a file
- * holds what a strict page refuses. `node build.mjs <folder>` writes it elsewhere, for the service that serves it.
+ * Builds the console: `node build.mjs [file]` writes one file of JSON, by default dist/console.json, and fails when what a page loads
+ * first has grown past its budget, or when something holds what a strict page refuses.
  *
- * dist/index.html is the page, for each path below /console. It names what lies in dist/assets, whose names hold a digest: a cache may
- * keep these files for ever, and the page never.
+ * The file holds `page`, which is the same for each path below /console, and `assets` by their names below /console/assets/. A name holds
+ * a digest: a cache may keep an asset for ever, and the page never. One file can be read by the api, and held by its bundle, whole.
  */
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -18,17 +18,15 @@ const BASE = '/console/assets/';
 export const FIRST_LOAD_GZIP_MAX = 60_000;
 
 /**
- * Builds the console into `outdir`, which is emptied before.
- * @param {string} outdir
+ * Builds the console into a file, which is there whole or not at all.
+ * @param {string} file
  * @returns {Promise<{ files: { name: string; gzip: number }[]; firstLoad: number; faults: string[] }>}
  */
-export async function buildConsole(outdir = join(HERE, 'dist')) {
-  await rm(outdir, { recursive: true, force: true });
-  await mkdir(join(outdir, 'assets'), { recursive: true });
+export async function buildConsole(file = join(HERE, 'dist/console.json')) {
   const { outputFiles, metafile } = await build({
     absWorkingDir: HERE,
     entryPoints: { console: 'src/main.ts', look: 'src/console.css' },
-    outdir: join(outdir, 'assets'),
+    outdir: 'dist',
     entryNames: '[name]-[hash]',
     chunkNames: '[name]-[hash]',
     bundle: true,
@@ -44,28 +42,30 @@ export async function buildConsole(outdir = join(HERE, 'dist')) {
     logLevel: 'warning',
     plugins: [leanStyles],
   });
-  const files = await Promise.all(
-    outputFiles.map(async ({ path, text }) => {
-      // Minified, only mark-up has lines left.
-      const lean = path.endsWith('.js') ? text.replace(/\n\s+/gu, '\n') : text;
-      await writeFile(path, lean);
-      return { name: basename(path), gzip: gzipSize(lean), faults: faultsOf(lean) };
-    }),
-  );
-  const [script, style] = ['console-', 'look-'].map(
-    (start) => files.find(({ name }) => name.startsWith(start)).name,
-  );
+  // Minified, only mark-up has lines left.
+  const lean = (path, text) => (path.endsWith('.js') ? text.replace(/\n\s+/gu, '\n') : text);
+  const assets = Object.fromEntries(outputFiles.map(({ path, text }) => [basename(path), lean(path, text)]));
+  const names = Object.keys(assets);
+  const [script, style] = ['console-', 'look-'].map((start) => names.find((name) => name.startsWith(start)));
   const template = await readFile(join(HERE, 'index.html'), 'utf8');
   const page = template.replace('{script}', BASE + script).replace('{style}', BASE + style);
-  await writeFile(join(outdir, 'index.html'), page);
+  await writeWhole(file, JSON.stringify({ page, assets }));
+  const files = names.map((name) => ({ name, gzip: gzipSize(assets[name]) }));
   const first = [...importedBy(script, metafile), style];
   const firstLoad = files.filter(({ name }) => first.includes(name)).reduce((sum, { gzip }) => sum + gzip, 0);
-  const faults = files.flatMap(({ name, faults: found }) =>
-    found.map((fault) => `${name} holds ${fault}: a strict page refuses that`),
+  const faults = names.flatMap((name) =>
+    faultsOf(assets[name]).map((fault) => `${name} holds ${fault}: a strict page refuses that`),
   );
   if (firstLoad > FIRST_LOAD_GZIP_MAX)
     faults.push(`the first page loads ${firstLoad} bytes gzipped, of ${FIRST_LOAD_GZIP_MAX} that it may`);
-  return { files: files.map(({ name, gzip }) => ({ name, gzip })), firstLoad, faults };
+  return { files, firstLoad, faults };
+}
+
+async function writeWhole(file, text) {
+  await mkdir(dirname(file), { recursive: true });
+  const part = `${file}.${process.pid}`;
+  await writeFile(part, text);
+  await rename(part, file);
 }
 
 /** A file and all that it imports before it runs. */
@@ -78,8 +78,8 @@ function importedBy(name, { outputs }) {
   return [...found];
 }
 
-async function main([outdir]) {
-  const { files, firstLoad, faults } = await buildConsole(outdir);
+async function main([file]) {
+  const { files, firstLoad, faults } = await buildConsole(file);
   for (const { name, gzip } of files)
     process.stdout.write(`${name.padEnd(28)} ${String(gzip).padStart(7)} B gzipped\n`);
   process.stdout.write(`the first page loads ${firstLoad} B gzipped, of ${FIRST_LOAD_GZIP_MAX}\n`);

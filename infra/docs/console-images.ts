@@ -17,8 +17,12 @@ export async function drawConsole(
     const { say } = createChatClient((pod) => site.chats.pods[pod]?.url ?? '');
     const authorization = `Bearer ${await userToken({ secret: SECRET, userId: USER })}`;
     await say({ authorization, text: 'lead', chatId: 'trip-7', agent: 'lead' });
-    const url = await site.front(['viewer', 'operator', 'reader']);
+    const url = site.publicUrl;
     const page = await browser.newPage({ reducedMotion: 'reduce', locale: 'en-GB' });
+    for (const cookie of (await site.sessionOf('olivia')).split('; ')) {
+      const [name = '', value = ''] = cookie.split('=', 2);
+      await page.context().addCookies([{ name, value, url }]);
+    }
     const show = async (name: string, height: number) => {
       await page.setViewportSize({ width: WIDTH, height });
       await page.evaluate(() => scrollTo(0, 0));

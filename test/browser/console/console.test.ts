@@ -2,24 +2,22 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { launchChromium } from '../../../demo/chromium.ts';
 import { type ConsoleSite, openConsoleSite } from '../../harness/console/site.ts';
-import { describeInChromium } from '../../harness/in-chromium.ts';
+import { describeInChromium, openPage } from '../../harness/in-chromium.ts';
 import { looksSound } from '../../harness/widget/site-look.ts';
-import { ALL_ROLES, askAsService, goTo, HOSTILE, openConsole, talkOf } from './setup.ts';
+import { askAsService, goTo, HOSTILE, type OpenedAs, openConsole, talkOf } from './setup.ts';
 
 await describeInChromium('the console', (chromium) => {
   let site: ConsoleSite;
   let browser: Browser;
-  let url = '';
   beforeAll(async () => {
     [site, browser] = await Promise.all([openConsoleSite(), launchChromium(chromium)]);
-    url = await site.front(ALL_ROLES);
   });
   afterAll(async () => {
     await browser?.close();
     await site?.stop();
   });
-  const open = async (path?: string, at = url) => {
-    const page = await openConsole(browser, at, path);
+  const open = async (path?: string, more: Omit<OpenedAs, 'path'> = {}) => {
+    const page = await openConsole(browser, site, { ...more, ...(path !== undefined && { path }) });
     onTestFinished(() => page.context().close());
     return page;
   };
@@ -80,8 +78,8 @@ await describeInChromium('the console', (chromium) => {
     expect(await page.getByLabel('Person').inputValue()).toBe(userId);
   });
 
-  it('speaks German where the session or the browser does', async () => {
-    const page = await open('/console/turns', await site.front(ALL_ROLES, { language: 'de' }));
+  it('speaks German where the browser does', async () => {
+    const page = await open('/console/turns', { locale: 'de-DE' });
     await page.getByRole('heading', { level: 1, name: 'Läufe' }).waitFor();
     await looksSound(page);
     expect(await page.evaluate(() => document.documentElement.lang)).toBe('de');
@@ -119,6 +117,27 @@ await describeInChromium('the console', (chromium) => {
     await expect.poll(() => page.locator('#history ~ table tbody tr').count()).toBe(2);
   });
 
+  it('is signed in to at the company, back to the page that was asked for, and signed out of on every page', async () => {
+    const page = await openPage(browser);
+    onTestFinished(() => page.context().close());
+    await page.goto(`${site.publicUrl}/console/turns?state=ended`);
+    await page.getByRole('heading', { name: 'Operator console' }).waitFor();
+    await looksSound(page);
+    await page.getByRole('link', { name: 'Sign in' }).click();
+    await page.getByRole('button').first().click();
+    await page.getByLabel('Name').fill('olivia');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { level: 1, name: 'Turns' }).waitFor();
+    expect(page.url()).toBe(`${site.publicUrl}/console/turns?state=ended`);
+    const other = await page.context().newPage();
+    await other.goto(`${site.publicUrl}/console/people`);
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('link', { name: 'Sign in' }).waitFor();
+    await other.getByLabel('User id').fill('alice');
+    await other.keyboard.press('Enter');
+    await other.getByRole('link', { name: 'Sign in' }).waitFor();
+  });
+
   it('follows what changes by one stream', async () => {
     const streams: string[] = [];
     const page = await open();
@@ -135,12 +154,12 @@ await describeInChromium('the console', (chromium) => {
   });
 
   it.each([
-    ['a viewer', ['viewer'], { acts: false, content: false }],
-    ['an operator', ['viewer', 'operator'], { acts: true, content: false }],
-    ['a reader', ['viewer', 'reader'], { acts: false, content: true }],
-  ] as const)('%s sees what the role allows', async (_, roles, { acts, content }) => {
-    const { id, turn, userId } = await talkOf(site, { text: 'ask', chatId: `roles-${roles.join('-')}` });
-    const page = await open('/console', await site.front(roles));
+    ['a viewer', 'viewer', { acts: false, content: false }],
+    ['an operator', 'operator', { acts: true, content: false }],
+    ['a reader', 'reader', { acts: false, content: true }],
+  ] as const)('%s sees what the role allows', async (_, who, { acts, content }) => {
+    const { id, turn, userId } = await talkOf(site, { text: 'ask', chatId: `roles-${who}` });
+    const page = await open('/console', { who });
     await goTo(page, `/console/elicitations/${id}`, 'Question');
     expect((await page.getByRole('button', { name: 'Withdraw' }).count()) > 0).toBe(acts);
     expect((await page.locator('elicitation-card').count()) > 0).toBe(content);

@@ -4,10 +4,15 @@ import { type ConsoleSite, openConsoleSite } from '../../harness/console/site.ts
 import { ACTION_MS } from '../../harness/in-chromium.ts';
 import { suiteNotRun } from '../../harness/not-run.ts';
 import { onPath } from '../../harness/on-path.ts';
-import { ALL_ROLES, talkOf } from './setup.ts';
+import { cookiesOf, talkOf } from './setup.ts';
 
 const NAME = 'the console in Firefox';
 const firefox = onPath('firefox-esr') ?? onPath('firefox');
+
+async function firefoxCookies(site: ConsoleSite) {
+  const { hostname: domain } = new URL(site.publicUrl);
+  return (await cookiesOf(site, 'olivia')).map(({ name, value }) => ({ name, value, domain }));
+}
 
 function walk(executablePath: string): void {
   let site: ConsoleSite;
@@ -38,7 +43,8 @@ function walk(executablePath: string): void {
     };
     const heading = (text: string) =>
       page.waitForSelector(`::-p-xpath(//h1[starts-with(normalize-space(), '${text}')])`);
-    await page.goto(`${await site.front(ALL_ROLES)}/console`);
+    await browser.setCookie(...(await firefoxCookies(site)));
+    await page.goto(`${site.publicUrl}/console`);
     await heading('Overview');
     await click('Questions');
     await heading('Questions');

@@ -1,22 +1,29 @@
 import type { Browser, Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { createChatClient, person } from '../../harness/chat/client.ts';
-import type { ConsoleSite } from '../../harness/console/site.ts';
+import type { ConsoleSite, OperatorName } from '../../harness/console/site.ts';
 import { openPage } from '../../harness/in-chromium.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-
-export const ALL_ROLES = ['viewer', 'operator', 'reader'] as const;
 
 /** What stands in every text that somebody else can write: it would run, or draw, if it were anything but text. */
 export const HOSTILE = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>"\'{{1}}';
 
-/** A page of the console, of which everything that goes wrong in it is noted. */
+/** How an operator opens the console. */
+export interface OpenedAs {
+  readonly path?: string;
+  /** @default olivia, who has every role */
+  readonly who?: OperatorName | undefined;
+  readonly locale?: string;
+}
+
+/** A page of the console of an operator who has signed in; everything that goes wrong in it is noted. */
 export async function openConsole(
   browser: Browser,
-  url: string,
-  path = '/console',
+  site: ConsoleSite,
+  { path = '/console', who = 'olivia', locale = 'en-GB' }: OpenedAs = {},
 ): Promise<Page & { readonly faults: string[] }> {
-  const page = await openPage(browser, { viewport: { width: 1280, height: 800 }, locale: 'en-GB' });
+  const page = await openPage(browser, { viewport: { width: 1280, height: 800 }, locale });
+  await page.context().addCookies(await cookiesOf(site, who));
   const faults: string[] = [];
   page.on('pageerror', ({ message }) => faults.push(message));
   page.on('console', (message) => {
@@ -24,8 +31,17 @@ export async function openConsole(
     if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
       faults.push(message.text());
   });
-  await page.goto(url + path);
+  await page.goto(site.publicUrl + path);
   return Object.assign(page, { faults });
+}
+
+/** The session of an operator, for a browser. */
+export async function cookiesOf({ sessionOf, publicUrl }: ConsoleSite, who: OperatorName) {
+  const header = await sessionOf(who);
+  return header.split('; ').map((cookie) => {
+    const [name = '', ...value] = cookie.split('=');
+    return { name, value: value.join('='), url: publicUrl };
+  });
 }
 
 /** Goes to a place as a link does, and waits until its page stands. */

@@ -3,7 +3,7 @@ import { launchChromium } from '../../../demo/chromium.ts';
 import { type ConsoleSite, openConsoleSite } from '../../harness/console/site.ts';
 import { describeInChromium } from '../../harness/in-chromium.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-import { ALL_ROLES, adminOf, openConsole, talkOf } from './setup.ts';
+import { adminOf, openConsole, talkOf } from './setup.ts';
 
 interface ReadTurn {
   readonly state: string;
@@ -21,7 +21,7 @@ await describeInChromium('the console while pods are killed', (chromium) => {
   async function opened(path?: string) {
     const browser = await launchChromium(chromium);
     onTestFinished(() => browser.close());
-    return openConsole(browser, await site.front(ALL_ROLES), path);
+    return openConsole(browser, site, path === undefined ? {} : { path });
   }
 
   it('a list goes on by itself: what is asked after a kill stands in it, and what ends leaves it', async () => {

@@ -1,12 +1,11 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 
 /** What is called of clients/console/build.mjs. */
 interface ConsoleBuild {
   readonly FIRST_LOAD_GZIP_MAX: number;
-  buildConsole(outdir: string): Promise<BuiltConsole>;
+  buildConsole(file: string): Promise<BuiltConsole>;
 }
 
 export interface BuiltConsole {
@@ -21,12 +20,13 @@ export async function buildConsole() {
     new URL('../../../clients/console/build.mjs', import.meta.url).href
   )) as ConsoleBuild;
   const folder = await mkdtemp(join(tmpdir(), 'parley-console-'));
-  const built = await build.buildConsole(join(folder, 'console'));
+  const file = join(folder, 'console.json');
+  const built = await build.buildConsole(file);
   return {
     built,
     most: build.FIRST_LOAD_GZIP_MAX,
-    /** Ends with a slash. */
-    folder: pathToFileURL(`${join(folder, 'console')}/`),
+    /** The file that it wrote. */
+    text: await readFile(file, 'utf8'),
     remove: () => rm(folder, { recursive: true, force: true }),
   };
 }

@@ -1,9 +1,19 @@
-import { readFile } from 'node:fs/promises';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { randomBytes } from 'node:crypto';
+import {
+  createServer,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  type RequestListener,
+  type ServerResponse,
+} from 'node:http';
+import { parseConsoleFiles } from '../../../services/api/src/pages/console/files.ts';
+import { consoleAsset, consolePage } from '../../../services/api/src/pages/console/page.ts';
+import { startAuthorizationServer } from '../../../stand-ins/authorization-server/authorization-server.ts';
 import type { ScriptedReply, Turn } from '../../../stand-ins/scripted-model/script.ts';
 import { type ChatSite, openChatSite } from '../chat/transport-site.ts';
 import { listenOnFreePort } from '../free-port.ts';
 import { createForwarder } from '../http/forward-request.ts';
+import { createTestBrowser } from '../pages/browser.ts';
 import { buildConsole } from './build.ts';
 
 const AGENTS = `  lead: { title: Lead, model: scripted, instructions: Lead., elicit: true, delegates: [{ agent: scout, description: Looks around. }] }
@@ -32,9 +42,29 @@ function line({ userText, results, system }: Turn): ScriptedReply {
 
 export type ConsoleSite = Awaited<ReturnType<typeof openConsoleSite>>;
 
-/** Pods with agents that ask, and the console before them. */
+/** Who may sign in, with the roles that the company says they have. */
+const OPERATORS = {
+  olivia: ['viewer', 'operator', 'reader'],
+  viewer: ['viewer'],
+  operator: ['operator'],
+  reader: ['reader'],
+} as const;
+export type OperatorName = keyof typeof OPERATORS;
+
+const CLIENT = { clientId: 'parley', clientSecret: 'a secret of tests' };
+
+/** Pods with agents that ask, and the console before them, to which operators sign in at their company. */
 export async function openConsoleSite(pods = 3) {
-  const console = await buildConsole();
+  const built = await buildConsole();
+  let serve: RequestListener = (_, outgoing) => outgoing.writeHead(503).end();
+  const server = createServer((incoming, outgoing) => serve(incoming, outgoing));
+  const publicUrl = `http://127.0.0.1:${await listenOnFreePort(server)}`;
+  const company = await startAuthorizationServer({
+    name: 'Company',
+    users: Object.keys(OPERATORS),
+    roles: OPERATORS,
+    clients: [{ ...CLIENT, redirectUris: [`${publicUrl}/console/signed-in`], firstParty: true }],
+  });
   const chats = await openChatSite({
     script: [line],
     delayMs: 1,
@@ -42,90 +72,80 @@ export async function openConsoleSite(pods = 3) {
     hasDesk: true,
     file: { helper: '', agents: AGENTS, servers: '' },
     env: {
+      ...consoleEnv(publicUrl, company.issuer),
       PARLEY_API_KEYS: [
         `default:${keyOf('asker')}`,
-        `default/viewer/operate:${keyOf('viewer')}`,
         `default/reader/operate+read_content:${keyOf('reader')}`,
       ].join(','),
     },
   });
-  const fronts: { close(): void }[] = [];
+  const front = frontOf(chats, built.text);
+  serve = front.serve;
+  const sessions = new Map<OperatorName, Promise<string>>();
   return {
     chats,
+    publicUrl,
     askerKey: keyOf('asker'),
     readerKey: keyOf('reader'),
-    /** The console for an operator with these roles. */
-    async front(roles: readonly string[], more: object = {}) {
-      const session = {
-        name: 'Olivia Operator',
-        csrf: 'c',
-        title: 'Example Corporation',
-        tenants: [{ tenant: 'default', roles }],
-        ...more,
-      };
-      const front = await serveFront(chats, {
-        folder: console.folder,
-        session,
-        key: keyOf(roles.includes('reader') ? 'reader' : 'viewer'),
-      });
-      fronts.push(front);
-      return front.url;
+    /** The cookie of an operator who has signed in. */
+    sessionOf(name: OperatorName): Promise<string> {
+      const known = sessions.get(name) ?? signIn(publicUrl, name);
+      sessions.set(name, known);
+      return known;
     },
     async stop() {
-      for (const front of fronts) front.close();
+      front.close();
+      server.closeAllConnections();
+      server.close();
       await chats.stop();
-      await console.remove();
+      await company.close();
+      await built.remove();
     },
   };
 }
 
-interface FrontOptions {
-  readonly folder: URL;
-  readonly session: object;
-  readonly key: string;
+function consoleEnv(publicUrl: string, issuer: string): Record<string, string> {
+  return {
+    PARLEY_CONSOLE: 'oidc',
+    PARLEY_PUBLIC_URL: publicUrl,
+    PARLEY_TITLE: 'Example Corporation',
+    PARLEY_VAULT_KEYS: `one:${randomBytes(32).toString('base64')}`,
+    PARLEY_CONNECT_OIDC_ISSUER: issuer,
+    PARLEY_CONNECT_OIDC_CLIENT_ID: CLIENT.clientId,
+    PARLEY_CONNECT_OIDC_CLIENT_SECRET: CLIENT.clientSecret,
+    PARLEY_CONSOLE_ROLES_CLAIM: 'roles',
+  };
 }
 
-async function serveFront({ balancer }: ChatSite, { folder, session, key }: FrontOptions) {
+async function signIn(publicUrl: string, name: OperatorName): Promise<string> {
+  const browser = createTestBrowser({ publicUrl });
+  await browser.enter('/console/sign-in?to=/console', name);
+  return browser.jar.header(publicUrl);
+}
+
+const OF_PODS = /^\/(?:v1|auth)\/|^\/console\/(?:session|sign-in|signed-in|sign-out)\b/;
+
+/** Serves the console that was built for this test as a pod does, and leaves all else to the pods. */
+function frontOf({ balancer }: ChatSite, text: string) {
+  const page = { files: parseConsoleFiles(text), https: false, brand: { title: '' } };
   const forwarder = createForwarder({
     candidates: () => [{ name: 'balancer', url: new URL(balancer.url), healthy: true }],
     onAnswer: () => undefined,
-    headers: { authorization: `Bearer ${key}` },
   });
-  const server = createServer((incoming, outgoing) => {
-    const path = incoming.url ?? '';
-    if (path.startsWith('/v1/')) return forwarder.handle(incoming, outgoing);
-    if (path === '/console/session') {
-      outgoing.setHeader('content-type', 'application/json');
-      return void outgoing.end(JSON.stringify(session));
-    }
-    void serveFile(folder, incoming, outgoing);
-  });
-  const port = await listenOnFreePort(server);
   return {
-    url: `http://127.0.0.1:${port}`,
-    close() {
-      forwarder.close();
-      server.closeAllConnections();
-      server.close();
+    close: forwarder.close,
+    serve(incoming: IncomingMessage, outgoing: ServerResponse): void {
+      const { url = '' } = incoming;
+      if (OF_PODS.test(url)) {
+        forwarder.handle(incoming, outgoing);
+        return;
+      }
+      const asset = /^\/console\/assets\/([\w.-]+)$/.exec(url)?.[1];
+      const head = { url, headers: incoming.headers, remoteAddress: '', requestId: '' };
+      const reply = asset === undefined ? consolePage(page, head) : consoleAsset(page, asset);
+      if (reply.type !== 'text') throw new Error('The console is text.');
+      outgoing.writeHead(reply.status, reply.headers as OutgoingHttpHeaders);
+      outgoing.end(reply.body);
     },
   };
-}
-
-const POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'; require-trusted-types-for 'script'; trusted-types lit-html 'allow-duplicates'";
-
-async function serveFile(
-  folder: URL,
-  { url = '' }: IncomingMessage,
-  outgoing: ServerResponse,
-): Promise<void> {
-  const name = url.startsWith('/console/assets/') ? url.slice('/console/'.length) : 'index.html';
-  const type = name.endsWith('.js') ? 'text/javascript' : name.endsWith('.css') ? 'text/css' : 'text/html';
-  try {
-    const text = await readFile(new URL(name, folder));
-    outgoing.writeHead(200, { 'content-type': `${type}; charset=utf-8`, 'content-security-policy': POLICY });
-    outgoing.end(text);
-  } catch {
-    outgoing.writeHead(404).end();
-  }
 }

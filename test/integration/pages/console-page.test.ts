@@ -1,10 +1,6 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { createMemoryBackend } from '@parley/shared/memory/backend';
-import { beforeAll, expect, onTestFinished, test } from 'vitest';
-import { readConsoleFiles } from '../../../services/api/src/pages/console/files.ts';
+import { expect, onTestFinished, test } from 'vitest';
+import { type ConsoleFiles, parseConsoleFiles } from '../../../services/api/src/pages/console/files.ts';
 import { createTypedOperators } from '../../../services/api/src/pages/console/identity.ts';
 import { createConsoleParts } from '../../../services/api/src/pages/console/parts.ts';
 import { consoleRoutes, noConsoleRoutes } from '../../../services/api/src/pages/console/routes.ts';
@@ -14,25 +10,17 @@ import { serveSurfaces } from '../../harness/turns/serve.ts';
 import { newKeys } from '../../harness/vault/stores.ts';
 
 const SCRIPT = 'console-ABCD1234.js';
-let built: URL;
-const nothing = pathToFileURL(join(tmpdir(), 'parley-no-console/'));
+const PAGE = '<!doctype html><title>Console</title>';
+const built = parseConsoleFiles(
+  JSON.stringify({ page: PAGE, assets: { [SCRIPT]: 'export {};', 'notes.txt': 'not an asset' } }),
+);
 
-beforeAll(async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'parley-console-'));
-  built = pathToFileURL(`${folder}/`);
-  await mkdir(join(folder, 'assets'));
-  await writeFile(join(folder, 'index.html'), '<!doctype html><title>Console</title>');
-  await writeFile(join(folder, 'secret.js'), 'not an asset');
-  await writeFile(join(folder, 'assets', SCRIPT), 'export {};');
-  return () => rm(folder, { recursive: true });
-});
-
-async function get(path: string, folders: readonly URL[] | undefined, method = 'GET') {
+async function get(path: string, files: ConsoleFiles | 'none' | 'off', method = 'GET') {
   const { pages: store, limits } = createMemoryBackend(ROOMY);
-  const partsWith = (files: ReturnType<typeof readConsoleFiles>) =>
+  const partsWith = () =>
     createConsoleParts({
       publicUrl: 'https://parley.example',
-      files,
+      files: typeof files === 'string' ? undefined : files,
       identity: createTypedOperators(['acme']),
       keys: newKeys(),
       store,
@@ -48,9 +36,7 @@ async function get(path: string, folders: readonly URL[] | undefined, method = '
       onSession: () => undefined,
     });
   const served = await serveSurfaces({
-    surfaces: [
-      folders === undefined ? noConsoleRoutes(true) : consoleRoutes(partsWith(readConsoleFiles(folders))),
-    ],
+    surfaces: [files === 'off' ? noConsoleRoutes(true) : consoleRoutes(partsWith())],
     authenticate: () => Promise.reject(new Error('no route has a token')),
     limits: callLimitsOn(limits),
     corsOrigins: ['https://page.example'],
@@ -63,8 +49,8 @@ async function get(path: string, folders: readonly URL[] | undefined, method = '
 test.each(['/console', '/console/', '/console/people/alice%40example.com?x=1', '/console/turns/t1?userId=a'])(
   'the page is served at %s, is never kept, and runs nothing but files of its own',
   async (path) => {
-    const { status, headers, text } = await get(path, [nothing, built]);
-    expect([status, text]).toEqual([200, '<!doctype html><title>Console</title>']);
+    const { status, headers, text } = await get(path, built);
+    expect([status, text]).toEqual([200, PAGE]);
     expect(headers.get('cache-control')).toBe('no-store');
     const policy = headers.get('content-security-policy') ?? '';
     for (const rule of [
@@ -87,21 +73,21 @@ test.each(['/console', '/console/', '/console/people/alice%40example.com?x=1', '
 );
 
 test('what the page loads is kept for ever, and nothing beside it is served', async () => {
-  const { status, headers, text } = await get(`/console/assets/${SCRIPT}`, [built]);
+  const { status, headers, text } = await get(`/console/assets/${SCRIPT}`, built);
   expect([status, text]).toEqual([200, 'export {};']);
   expect(headers.get('content-type')).toBe('text/javascript; charset=utf-8');
   expect(headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
-  for (const name of ['secret.js', 'index.html', '..%2fsecret.js', '', 'gone-ABCD1234.js']) {
-    const beside = await get(`/console/assets/${name}`, [built]);
+  for (const name of ['notes.txt', 'index.html', '..%2fnotes.txt', '', 'gone-ABCD1234.js']) {
+    const beside = await get(`/console/assets/${name}`, built);
     expect([name, beside.status, beside.headers.get('cache-control')]).toEqual([name, 404, 'no-store']);
     expect(beside.text).not.toContain('not an asset');
   }
 });
 
 test.each([
-  ['was not built', [] as URL[], 'npm run build'],
-  ['is not switched on', undefined, 'PARLEY_CONSOLE is not set'],
-])('a console that %s says so', async (what, folders, remedy) => {
+  ['was not built', 'none', 'npm run build'],
+  ['is not switched on', 'off', 'PARLEY_CONSOLE is not set'],
+] as const)('a console that %s says so', async (what, folders, remedy) => {
   const { status, headers, text } = await get('/console/approvals', folders);
   expect(status).toBe(404);
   expect(text).toContain(`The console ${what}`);

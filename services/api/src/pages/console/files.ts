@@ -1,5 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import { extname } from 'node:path';
+import { z } from 'zod';
 
 /** The console as it was built. */
 export interface ConsoleFiles {
@@ -17,33 +17,16 @@ interface ConsoleAsset {
 const TYPES: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
-  '.svg': 'image/svg+xml',
 };
 
-/** Reads the first of these folders in which a console was built; undefined where it was built in none. */
-export function readConsoleFiles(folders: readonly URL[]): ConsoleFiles | undefined {
-  for (const folder of folders) {
-    const page = readIfThere(new URL('index.html', folder));
-    if (page !== undefined) return { page, assets: readAssets(new URL('assets/', folder)) };
-  }
-  return undefined;
-}
+const Built = z.object({ page: z.string(), assets: z.record(z.string(), z.string()) });
 
-function readAssets(folder: URL): ConsoleFiles['assets'] {
-  const names = readdirSync(folder).filter((name) => TYPES[extname(name)] !== undefined);
-  return new Map(
-    names.map((name) => [
-      name,
-      { type: TYPES[extname(name)] ?? '', text: readFileSync(new URL(name, folder), 'utf8') },
-    ]),
-  );
-}
-
-function readIfThere(file: URL): string | undefined {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
+/** The console in the file that its build has written. */
+export function parseConsoleFiles(text: string): ConsoleFiles {
+  const { page, assets } = Built.parse(JSON.parse(text));
+  const known = Object.entries(assets).flatMap(([name, content]) => {
+    const type = TYPES[extname(name)];
+    return type === undefined ? [] : [[name, { type, text: content }] as const];
+  });
+  return { page, assets: new Map(known) };
 }

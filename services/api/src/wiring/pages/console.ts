@@ -1,8 +1,9 @@
+import { readFileSync } from 'node:fs';
 import type { Env } from '@parley/shared/config/env';
 import type { OperatorSessions } from '../../http/proof/operator-sessions.ts';
 import type { Surface } from '../../http/route.ts';
 import { createOperatorSessions } from '../../pages/console/admission.ts';
-import { readConsoleFiles } from '../../pages/console/files.ts';
+import { type ConsoleFiles, parseConsoleFiles } from '../../pages/console/files.ts';
 import {
   createOidcOperators,
   createTypedOperators,
@@ -21,19 +22,13 @@ interface WiredConsole {
   readonly operators?: OperatorSessions;
 }
 
-/** Where builds leave the console: that of this service, and that of the client beside its sources. */
-const CONSOLE_FOLDERS = [
-  new URL('../../../dist/console/', import.meta.url),
-  new URL('../../../../../clients/console/dist/', import.meta.url),
-];
-
 /** Builds the console; where none is configured, a page that says so. Throws EnvError without keys. */
 export function wireConsole({ env, backend, log, metrics }: PodParts): WiredConsole {
   const { PARLEY_CONSOLE: kind, PARLEY_PUBLIC_URL: publicUrl = '' } = env;
   if (kind === undefined) return { surface: noConsoleRoutes(publicUrl.startsWith('https://')) };
   const parts = createConsoleParts({
     publicUrl,
-    files: readConsoleFiles(CONSOLE_FOLDERS),
+    files: readBuiltConsole(),
     identity: createOperatorIdentity(env, kind, publicUrl),
     keys: createKeys(env, log),
     store: backend.pages,
@@ -70,4 +65,15 @@ function createOperatorIdentity(
     tenants,
     allowLoopbackHttp: isDevelopment(env),
   });
+}
+
+/** The console, where it was built before the api was started or bundled. */
+function readBuiltConsole(): ConsoleFiles | undefined {
+  let text: string;
+  try {
+    text = readFileSync(new URL('../../../dist/console.json', import.meta.url), 'utf8');
+  } catch {
+    return undefined;
+  }
+  return parseConsoleFiles(text);
 }
