@@ -21,6 +21,7 @@ export function adminDepsOn(backend: Backend, more: Partial<AdminDeps> = {}): Ad
   return {
     ...backend,
     engine: engineOn(backend),
+    retentionMs: ROOMY.retentionMs,
     webhooks: createWebhooks({ ...backend, ...ROOMY }),
     watchers: createWatchers({ ofOperatorMax: 1e6, ofTenantMax: 1e6 }, () => undefined),
     streamsOf: callLimitsOn(backend.limits).streamsOf,

@@ -1,13 +1,10 @@
 import { bucketOf, type Owner } from '@parley/core/domain/ids';
-import { parseServiceKeys } from '@parley/shared/config/service-keys';
 import { type Caller, keyIdOf } from '@parley/shared/domain/caller';
 import { DETACHED, type RunRef } from '@parley/shared/domain/runs/run';
 import { tenantListKey } from '@parley/shared/redis/client/keys';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createAuthenticate } from '../../../services/api/src/http/auth.ts';
 import type { OperatorAct } from '../../../services/api/src/surfaces/admin/deps.ts';
-import { adminRoutes } from '../../../services/api/src/surfaces/admin/routes.ts';
 import { serviceOwner } from '../../../services/api/src/turns/principal.ts';
 import { call, expectProblem } from '../../harness/attacks/call.ts';
 import { runCli } from '../../harness/cli/run.ts';
@@ -16,10 +13,9 @@ import { describeOnRedis } from '../../harness/engines/describe-on-redis.ts';
 import { engineOn } from '../../harness/engines/engines.ts';
 import { answerQuestion, askQuestion, newOwner, newStream } from '../../harness/engines/questions.ts';
 import { turnOf } from '../../harness/engines/turn-writes.ts';
-import { ADMIN_TOKENS, adminDepsOn, adminKeyOf, serveAdmin } from '../../harness/http/admin.ts';
+import { ADMIN_TOKENS, adminKeyOf, serveAdmin } from '../../harness/http/admin.ts';
 import { callLimitsOn } from '../../harness/http/call-limits.ts';
 import { userToken } from '../../harness/tokens.ts';
-import { serveSurfaces } from '../../harness/turns/serve.ts';
 import { elicit } from '../../harness/turns/setup.ts';
 import { modelOf, SURE, worldOn } from '../../harness/turns/site.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
@@ -79,6 +75,22 @@ await describeOnRedis('the admin API', (pods, url) => {
     return reply.json as ListReply;
   };
   const reasonsOf = async (path: string) => ((await get(path)).json as { reasons: string[] }).reasons;
+
+  /** The same API for an operator of another tenant, and how many rows each of its reads asks for. */
+  async function countingSite(of: string) {
+    const reads: number[] = [];
+    const records = {
+      ...pods.second.records,
+      readMany: (ids: readonly string[]) => {
+        reads.push(ids.length);
+        return pods.second.records.readMany(ids);
+      },
+    };
+    const owner = { tenant: of, userId: '' };
+    const site = await serveAdmin(pods.second, [owner], { more: { records } });
+    const token = adminKeyOf(owner, 'operate');
+    return { ...site, reads, token };
+  }
 
   /** A turn of a new person of the tenant that asks, and is then detached. */
   async function detachedTurn() {
@@ -176,6 +188,72 @@ await describeOnRedis('the admin API', (pods, url) => {
       expect(read.json).toMatchObject({ approval: { approval: { reason: 'A secret reason' } } });
     });
 
+    it('are made into figures by agent, tool and person, estimates where there is much, by a bounded read', async () => {
+      // Figures are kept for seconds, so that each part has a tenant of its own.
+      const keys = await Promise.all(
+        [5, 60].map(async (count) => {
+          const owner = newOwner();
+          const one = await askQuestion(engine, owner, { context: { trigger: 'agent' } });
+          await answerQuestion(engine, owner, one.row.id, 'decline');
+          await askQuestion(engine, owner);
+          const approvals = Array.from({ length: count }, async (_, at) => {
+            const stream = newStream({ ...owner, userId: `u${at % 2}` });
+            const { row } = await requestApproval(engine, stream);
+            const decision = count === 5 && at === 0 ? 'deny' : 'approve';
+            await decideAs(engine, stream, row.id, { decision });
+          });
+          await Promise.all(approvals);
+          return { count, owner };
+        }),
+      );
+      for (const { count, owner } of keys) {
+        const { reads, token, ...site } = await countingSite(owner.tenant);
+        const send = (path: string) => call(site.url, { method: 'GET', path: `/v1/admin${path}`, token });
+        try {
+          const read = async (path: string) => {
+            const reply = await send(path);
+            expect(reply.status, reply.text).toBe(200);
+            return reply.json as Record<string, unknown>;
+          };
+          const isSampled = count > 50;
+          const counts = await read('/counts');
+          expect(counts).toMatchObject({
+            window: 'hour',
+            elicitations: {
+              open: { underOneMinute: 1, overOneHour: 0 },
+              openByAgent: [{ agent: '(none)', underOneMinute: 1 }],
+              ended: 1,
+              outcomes: [{ trigger: 'agent', byStatus: { declined: 1 } }],
+              answerSeconds: { p50: expect.any(Number), p95: expect.any(Number) },
+              isSampled: false,
+            },
+            approvals: {
+              ended: count,
+              outcomes: [
+                { trigger: 'approval', byStatus: isSampled ? { approved: 60 } : { approved: 4, denied: 1 } },
+              ],
+              isSampled,
+            },
+          });
+          expect(reads.reduce((sum, rows) => sum + rows)).toBeLessThanOrEqual(52);
+          const before = reads.length;
+          expect(await read('/counts')).toEqual(counts);
+          expect(reads).toHaveLength(before);
+          const insight = { held: count, decidedWithinTwoSeconds: count, neverDenied: isSampled, expired: 0 };
+          const byTool = { name: 'bookings_cancel', approvedShare: isSampled ? 1 : 0.8, ...insight };
+          expect(await read('/insights?by=tool')).toMatchObject({ insights: [byTool], isSampled });
+          expect(await read('/insights?window=day')).toMatchObject({
+            insights: [{ name: 'desk', ...insight }],
+          });
+          expectProblem(await send('/insights?by=person'), 403, 'forbidden');
+        } finally {
+          site.close();
+        }
+      }
+      const byPerson = (await get('/insights?by=person', reader)).json as { insights: { name: string }[] };
+      expect(byPerson.insights.map(({ name }) => name)).toEqual([bob.userId]);
+    });
+
     it('are counted, by the age of what is open', async () => {
       const owner = stranger;
       const { row } = await askQuestion(engine, owner);
@@ -194,30 +272,17 @@ await describeOnRedis('the admin API', (pods, url) => {
 
     it('go on behind each cursor, each row once, with a bound of the rows that a page reads', async () => {
       const owner = newOwner();
-      const key = adminKeyOf(owner, 'x');
       const people = Array.from({ length: 450 }, (_, at) => ({
         tenant: owner.tenant,
         userId: `user-${at % 9}`,
       }));
       for (let from = 0; from < people.length; from += 50)
         await Promise.all(people.slice(from, from + 50).map((one) => askQuestion(engine, one)));
-      const reads: number[] = [];
-      const records = {
-        ...pods.second.records,
-        readMany: (ids: readonly string[]) => {
-          reads.push(ids.length);
-          return pods.second.records.readMany(ids);
-        },
-      };
-      const { keys } = parseServiceKeys([`${owner.tenant}/bounded/operate:${key}-0123456789`]);
-      const bounded = await serveSurfaces({
-        surfaces: [adminRoutes(adminDepsOn(pods.second, { records }))],
-        authenticate: createAuthenticate({ serviceKeys: keys, verify: undefined }),
-        limits,
-      });
+      const bounded = await countingSite(owner.tenant);
+      const { reads } = bounded;
       const page = async (query: string) => {
         const path = `/v1/admin/elicitations${query}`;
-        return (await call(bounded.url, { path, token: `${key}-0123456789` })).json as ListReply;
+        return (await call(bounded.url, { path, token: bounded.token })).json as ListReply;
       };
       try {
         for (const [query, counts, total] of [

@@ -17,6 +17,7 @@ export function wireAdmin(
   return adminRoutes({
     ...backend,
     engine,
+    retentionMs: settings.retentionMs,
     webhooks: createWebhooks({ ...backend, ...settings }),
     watchers: createWatchers(
       {

@@ -40,6 +40,8 @@ export interface AdminDeps
     | 'deadLetters'
   > {
   readonly engine: Engine;
+  /** How long what has ended is listed, in ms. */
+  readonly retentionMs: number;
   readonly webhooks: Pick<Webhooks, 'redrive'>;
   readonly watchers: Watchers;
   /** What the open event streams of a person read. */

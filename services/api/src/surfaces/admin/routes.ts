@@ -1,5 +1,8 @@
 import type { Surface } from '../../http/route.ts';
 import type { AdminDeps } from './deps.ts';
+import { createBriefCache } from './figures/brief-cache.ts';
+import { countsRoute } from './figures/counts.ts';
+import { insightsRoute } from './figures/insights.ts';
 import { listRoutes } from './list-routes.ts';
 import { eventsRoute } from './live/events.ts';
 import { overviewRoute } from './overview.ts';
@@ -10,9 +13,12 @@ import { turnRoutes } from './turn-routes.ts';
 
 /** The admin API under /v1/admin: what operators see and do across the users of a tenant. */
 export function adminRoutes(deps: AdminDeps): Surface {
+  const cached = createBriefCache();
   return {
     routes: [
       overviewRoute(deps),
+      countsRoute(deps, cached),
+      insightsRoute(deps, cached),
       eventsRoute(deps),
       ...listRoutes(deps),
       ...recordRoutes(deps),
