@@ -303,6 +303,18 @@ await describeOnRedis('the admin API', (pods, url) => {
           } while (cursor !== undefined);
           expect([sizes, new Set(seen).size]).toEqual([counts, total]);
         }
+        const exported = async (query: string, headers = {}) =>
+          call(bounded.url, { path: `/v1/admin/elicitations?${query}`, token: bounded.token, headers });
+        const csv = (await exported('format=csv')).text.split('\r\n');
+        expect(csv[0]).toMatch(/^elicitationId,userId,streamRequestId,.*,tags,.*,settledAt$/);
+        const lines = (await exported('limit=1', { accept: 'application/jsonl' })).text.split('\n');
+        for (const rows of [csv.slice(1), lines])
+          expect([rows.length, rows.at(-1), new Set(rows).size]).toEqual([451, '', 451]);
+        // A cursor of a page goes on as an export.
+        const { nextCursor } = await page('?limit=100');
+        expect((await exported(`format=jsonl&cursor=${nextCursor}`)).text.split('\n')).toHaveLength(351);
+        expectProblem(await exported('format=csv&cursor=wrong'), 400, 'invalid_request');
+        expectProblem(await exported('format=xml'), 400, 'invalid_request');
       } finally {
         bounded.close();
       }

@@ -104,6 +104,8 @@ export type Reply =
       readonly pieces: AsyncIterator<string, unknown>;
       /** True: the source ends by itself soon after the pod drains or the token expires, and its end is still sent. */
       readonly endsItself?: true;
+      /** True: its bytes count against the budget of its caller, and it pauses while that is used up. */
+      readonly isCounted?: true;
       readonly headers: ReplyHeaders;
     };
 

@@ -201,7 +201,11 @@ async function send(
       return sendPieces(
         res,
         reply.pieces,
-        { ...deps.sse, ...(reply.endsItself === true ? { drain: NO_DRAIN } : { expiresAtMs }) },
+        {
+          ...deps.sse,
+          ...(reply.endsItself === true ? { drain: NO_DRAIN } : { expiresAtMs }),
+          ...(reply.isCounted === true && { sent }),
+        },
         reply.headers,
       );
     case 'events': {

@@ -3,13 +3,14 @@ import { isTerminal, STATUSES } from '@parley/core/domain/elicitations/status';
 import type { Caller } from '@parley/shared/domain/caller';
 import type { ListedKind } from '@parley/shared/ports/tenant-lists';
 import { z } from 'zod';
-import { json, operator, type Route, route } from '../../http/route.ts';
+import { operator, type Route, route } from '../../http/route.ts';
 import { cursorsOf } from './cursor.ts';
 import { type AdminDeps, mayReadContent } from './deps.ts';
 import { SAMPLE_ADMIN_APPROVAL, SAMPLE_ADMIN_ELICITATION, SAMPLE_ADMIN_TURN } from './examples.ts';
+import { createListReplies, type ExportedList, type ReplyWithList } from './exports.ts';
 import { loadApprovals, loadQuestions, loadTurns } from './load.ts';
 import { type AdminPageRequest, readAdminPage } from './page.ts';
-import { exactly, LIST_QUERY, statusFilter } from './query.ts';
+import { exactly, LIST_QUERY, type ListFormat, statusFilter } from './query.ts';
 import { AdminApproval, approvalView } from './views/approval-view.ts';
 import { AdminElicitation, elicitationView } from './views/elicitation-view.ts';
 import { AdminTurn, TURN_STATES, turnView } from './views/turn-view.ts';
@@ -49,13 +50,15 @@ interface CommonQuery {
   readonly userId?: string | undefined;
   readonly conversationId?: string | undefined;
   readonly streamRequestId?: string | undefined;
+  readonly format?: ListFormat | undefined;
   readonly cursor?: string | undefined;
   readonly limit: number;
 }
 
 /** What of a tenant an operator lists. */
 export function listRoutes(deps: AdminDeps): Route[] {
-  return [elicitationsRoute(deps), approvalsRoute(deps), turnsRoute(deps)];
+  const reply = createListReplies();
+  return [elicitationsRoute(deps, reply), approvalsRoute(deps, reply), turnsRoute(deps, reply)];
 }
 
 /** A filter that is not given keeps everything. */
@@ -64,6 +67,27 @@ const is = (wanted: string | undefined, ...values: readonly (string | undefined)
 
 interface ListedItems<Item> extends Pick<AdminPageRequest<Item>, 'load' | 'hasEnded' | 'keeps'> {
   readonly kind: ListedKind;
+  readonly viewOf: (item: Item) => Readonly<Record<string, unknown>>;
+}
+
+/** The columns of CSV: what an entry has, without the content that it may have. */
+const columnsOf = (view: z.ZodObject, ...content: readonly string[]) =>
+  Object.keys(view.shape).filter((name) => !content.includes(name));
+const QUESTION_COLUMNS = columnsOf(AdminElicitation, 'elicitation');
+const APPROVAL_COLUMNS = columnsOf(AdminApproval, 'approval');
+const TURN_COLUMNS = columnsOf(AdminTurn);
+
+/** Reads the pages of the list that a query asks for. */
+function pagesOf<Item>(
+  deps: AdminDeps,
+  caller: Caller,
+  query: CommonQuery,
+  { viewOf, ...of }: ListedItems<Item>,
+): ExportedList['page'] {
+  return async (cursor, limit) => {
+    const { items, ...rest } = await readPage(deps, caller, { ...query, cursor, limit }, of);
+    return { views: items.map(viewOf), ...rest };
+  };
 }
 
 /** Reads the page that a query asks for. */
@@ -71,9 +95,9 @@ async function readPage<Item>(
   { tenantLists }: AdminDeps,
   { tenant }: Caller,
   query: CommonQuery,
-  { kind, ...of }: ListedItems<Item>,
+  { kind, ...of }: Omit<ListedItems<Item>, 'viewOf'>,
 ) {
-  const { cursor, limit, ...list } = query;
+  const { cursor, limit, format: _format, ...list } = query;
   const cursors = cursorsOf({ ...list, tenant, kind });
   const { state, order, userId, olderThanSeconds, youngerThanSeconds } = list;
   const page = await readAdminPage(tenantLists, {
@@ -93,7 +117,7 @@ async function readPage<Item>(
   return { items: page.items, ...(page.next !== undefined && { nextCursor: cursors.format(page.next) }) };
 }
 
-function elicitationsRoute(deps: AdminDeps): Route {
+function elicitationsRoute(deps: AdminDeps, reply: ReplyWithList): Route {
   return route({
     method: 'GET',
     path: '/v1/admin/elicitations',
@@ -111,9 +135,11 @@ function elicitationsRoute(deps: AdminDeps): Route {
         },
       },
     },
-    async handle({ caller, query, admitted }) {
-      await admitted;
-      const { items, ...rest } = await readPage(deps, caller, query, {
+    async handle(call) {
+      const { caller, query } = call;
+      await call.admitted;
+      const content = mayReadContent(caller);
+      const page = pagesOf(deps, caller, query, {
         kind: 'elicitations',
         load: (ids) => loadQuestions(deps, caller.tenant, ids),
         hasEnded: ({ row }) => isTerminal(row.status),
@@ -125,15 +151,14 @@ function elicitationsRoute(deps: AdminDeps): Route {
           is(query.tool, definition.context.toolId, definition.context.toolName) &&
           is(query.surface, settlement?.surface) &&
           is(query.tag, ...(definition.tags ?? [])),
+        viewOf: ({ row, now, agent }) => elicitationView(row, { now, agent, content }),
       });
-      const content = mayReadContent(caller);
-      const elicitations = items.map(({ row, now, agent }) => elicitationView(row, { now, agent, content }));
-      return json(200, { elicitations, ...rest });
+      return reply(call, query, { name: 'elicitations', columns: QUESTION_COLUMNS, page });
     },
   });
 }
 
-function approvalsRoute(deps: AdminDeps): Route {
+function approvalsRoute(deps: AdminDeps, reply: ReplyWithList): Route {
   return route({
     method: 'GET',
     path: '/v1/admin/approvals',
@@ -148,9 +173,11 @@ function approvalsRoute(deps: AdminDeps): Route {
         200: { description: 'A page', schema: z.object({ approvals: z.array(AdminApproval), ...next }) },
       },
     },
-    async handle({ caller, query, admitted }) {
-      await admitted;
-      const { items, ...rest } = await readPage(deps, caller, query, {
+    async handle(call) {
+      const { caller, query } = call;
+      await call.admitted;
+      const content = mayReadContent(caller);
+      const page = pagesOf(deps, caller, query, {
         kind: 'approvals',
         load: (ids) => loadApprovals(deps, caller.tenant, ids),
         hasEnded: ({ row }) => isApprovalEnded(row.status),
@@ -161,17 +188,14 @@ function approvalsRoute(deps: AdminDeps): Route {
           is(query.tool, definition.tool.server, definition.tool.name) &&
           is(query.surface, settlement?.surface) &&
           is(query.tag, ...(definition.tags ?? [])),
+        viewOf: ({ row, now }) => approvalView(row, { now, content }),
       });
-      const content = mayReadContent(caller);
-      return json(200, {
-        approvals: items.map(({ row, now }) => approvalView(row, { now, content })),
-        ...rest,
-      });
+      return reply(call, query, { name: 'approvals', columns: APPROVAL_COLUMNS, page });
     },
   });
 }
 
-function turnsRoute(deps: AdminDeps): Route {
+function turnsRoute(deps: AdminDeps, reply: ReplyWithList): Route {
   return route({
     method: 'GET',
     path: '/v1/admin/turns',
@@ -184,16 +208,18 @@ function turnsRoute(deps: AdminDeps): Route {
       example: { query: '?status=orphaned,queued', reply: { turns: [SAMPLE_ADMIN_TURN] } },
       replies: { 200: { description: 'A page', schema: z.object({ turns: z.array(AdminTurn), ...next }) } },
     },
-    async handle({ caller, query, admitted }) {
-      await admitted;
-      const { items, ...rest } = await readPage(deps, caller, query, {
+    async handle(call) {
+      const { caller, query } = call;
+      await call.admitted;
+      const page = pagesOf(deps, caller, query, {
         kind: 'turns',
         load: (paths) => loadTurns(deps, caller.tenant, paths),
         hasEnded: ({ head }) => head.status !== 'running',
         keeps: ({ head, state }) =>
           isOf(head, query) && (query.status?.includes(state) ?? true) && is(query.agent, head.agent),
+        viewOf: turnView,
       });
-      return json(200, { turns: items.map(turnView), ...rest });
+      return reply(call, query, { name: 'turns', columns: TURN_COLUMNS, page });
     },
   });
 }

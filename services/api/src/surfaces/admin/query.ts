@@ -4,10 +4,22 @@ import { z } from 'zod';
 
 /** Items on one page of a list. */
 export const PAGE_MAX = 100;
+/** Rows of one export; a further one goes on behind its cursor. */
+export const EXPORT_ROWS_MAX = 10_000;
 const AGE_SECONDS_MAX = 366 * 86_400;
 const WORD_MAX = 256;
 
 const age = (about: string) => z.coerce.number().int().min(0).max(AGE_SECONDS_MAX).optional().describe(about);
+
+const FORMATS = ['json', 'csv', 'jsonl'] as const;
+export type ListFormat = (typeof FORMATS)[number];
+
+const Format = z
+  .enum(FORMATS)
+  .optional()
+  .describe(
+    `\`csv\` or \`jsonl\`: up to ${EXPORT_ROWS_MAX} rows, streamed, whatever \`limit\` is. By default what \`Accept\` names (\`text/csv\`, \`application/jsonl\`), else \`json\`.`,
+  );
 
 /** A filter by one exact text. */
 export const exactly = (what: string) => z.string().min(1).max(WORD_MAX).optional().describe(`Only ${what}.`);
@@ -36,6 +48,7 @@ export const LIST_QUERY = {
   userId: UserId.optional().describe("Only this user's."),
   conversationId: exactly('those of this conversation'),
   streamRequestId: exactly('those of this stream request'),
+  format: Format,
   cursor: z.string().max(8_192).optional().describe('`nextCursor` of the page before.'),
   limit: z.coerce
     .number()

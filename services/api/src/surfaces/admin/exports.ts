@@ -1,0 +1,150 @@
+import { ParleyError } from '@parley/core/domain/errors';
+import type { Caller } from '@parley/shared/domain/caller';
+import { acceptsType } from '../../http/headers/accept.ts';
+import type { Reply, RouteCall } from '../../http/route.ts';
+import { csvRecord } from './csv.ts';
+import { EXPORT_ROWS_MAX, type ListFormat, PAGE_MAX } from './query.ts';
+
+/** Pages that one export reads. Where few rows match, it ends with a cursor before it has its rows. */
+const PAGES_MAX = 1_000;
+/** Exports that one key may have under way on a pod. */
+const EXPORTS_MAX = 2;
+
+const TYPES = { csv: 'text/csv', jsonl: 'application/jsonl' } as const;
+
+interface ExportPage {
+  readonly views: readonly Readonly<Record<string, unknown>>[];
+  readonly nextCursor?: string | undefined;
+}
+
+/** A list that can be exported. */
+export interface ExportedList {
+  /** The name of the list in replies and files. */
+  readonly name: string;
+  /** The members of its entries that are columns of CSV. */
+  readonly columns: readonly string[];
+  readonly page: (cursor: string | undefined, limit: number) => Promise<ExportPage>;
+}
+
+interface ListRequest {
+  readonly format?: ListFormat | undefined;
+  readonly cursor?: string | undefined;
+  readonly limit: number;
+}
+
+/** Replies with a page of a list, or with an export of it. Throws `rate_limited` for a key that exports too much at once. */
+export type ReplyWithList = (
+  call: Pick<RouteCall, 'caller' | 'header' | 'signal'>,
+  request: ListRequest,
+  list: ExportedList,
+) => Promise<Reply>;
+
+/** Makes what lists reply with. It counts the exports under way. */
+export function createListReplies(): ReplyWithList {
+  const underWay = new Map<string, number>();
+
+  function begin(caller: Caller): () => void {
+    const who = JSON.stringify(
+      caller.kind === 'service' ? [caller.tenant, caller.keyId] : [caller.tenant, '', caller.userId],
+    );
+    const others = underWay.get(who) ?? 0;
+    if (others >= EXPORTS_MAX)
+      throw new ParleyError(
+        'rate_limited',
+        `Only ${EXPORTS_MAX} exports run at a time; wait for one to end.`,
+        {
+          retryAfterSeconds: 10,
+        },
+      );
+    underWay.set(who, others + 1);
+    let hasEnded = false;
+    return () => {
+      if (hasEnded) return;
+      hasEnded = true;
+      const left = (underWay.get(who) ?? 1) - 1;
+      if (left > 0) underWay.set(who, left);
+      else underWay.delete(who);
+    };
+  }
+
+  return async (call, { format = formatOf(call.header('accept')), cursor, limit }, list) => {
+    if (format === 'json') {
+      const { views, nextCursor } = await list.page(cursor, limit);
+      const next = nextCursor === undefined ? {} : { nextCursor };
+      return { type: 'json', status: 200, body: { [list.name]: views, ...next } };
+    }
+    const end = begin(call.caller);
+    const { signal } = call;
+    // A client that has left may never be sent the reply.
+    if (signal.aborted) end();
+    else signal.addEventListener('abort', end, { once: true });
+    try {
+      // Before the head of the reply, so that a wrong cursor is refused.
+      const first = await list.page(cursor, PAGE_MAX);
+      return {
+        type: 'pieces',
+        isCounted: true,
+        pieces: new ExportPieces(piecesOf(list, format, first), end),
+        headers: {
+          'content-type': `${TYPES[format]}; charset=utf-8`,
+          'content-disposition': `attachment; filename="${list.name}.${format}"`,
+          'cache-control': 'no-store',
+          'x-content-type-options': 'nosniff',
+        },
+      };
+    } catch (error) {
+      end();
+      throw error;
+    }
+  };
+}
+
+/** A browser, and a client that takes anything, gets JSON. */
+function formatOf(accept = ''): ListFormat {
+  if (accept.includes('*/*') || acceptsType(accept, 'application/json')) return 'json';
+  if (acceptsType(accept, TYPES.csv)) return 'csv';
+  return acceptsType(accept, TYPES.jsonl) ? 'jsonl' : 'json';
+}
+
+/** Pieces whose end is told, also where nobody has begun to read them. */
+class ExportPieces implements AsyncIterator<string, undefined> {
+  readonly #pieces: AsyncGenerator<string, undefined>;
+  readonly #end: () => void;
+
+  constructor(pieces: AsyncGenerator<string, undefined>, end: () => void) {
+    this.#pieces = pieces;
+    this.#end = end;
+  }
+
+  async next(): Promise<IteratorResult<string, undefined>> {
+    return this.#pieces.next();
+  }
+
+  async return(): Promise<IteratorResult<string, undefined>> {
+    this.#end();
+    return this.#pieces.return(undefined);
+  }
+}
+
+/** A page at a time, which is read when the one before has been sent. */
+async function* piecesOf(
+  { columns, page }: ExportedList,
+  format: 'csv' | 'jsonl',
+  first: ExportPage,
+): AsyncGenerator<string, undefined> {
+  const isCsv = format === 'csv';
+  if (isCsv) yield csvRecord(columns);
+  let { views, nextCursor } = first;
+  let rows = 0;
+  for (let pages = 1; ; pages += 1) {
+    rows += views.length;
+    const lines = views.map((view) =>
+      isCsv ? csvRecord(columns.map((column) => view[column])) : `${JSON.stringify(view)}\n`,
+    );
+    if (lines.length > 0) yield lines.join('');
+    if (nextCursor === undefined) return;
+    if (rows >= EXPORT_ROWS_MAX || pages >= PAGES_MAX) break;
+    ({ views, nextCursor } = await page(nextCursor, Math.min(PAGE_MAX, EXPORT_ROWS_MAX - rows)));
+  }
+  yield isCsv ? csvRecord(['nextCursor', nextCursor]) : `${JSON.stringify({ nextCursor })}\n`;
+}
