@@ -10,6 +10,7 @@ const PATHS = {
   conversation: '/console/conversations/:id',
   people: '/console/people',
   person: '/console/people/:id',
+  insights: '/console/insights',
 } as const;
 
 export type PageName = keyof typeof PATHS;

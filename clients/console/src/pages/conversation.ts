@@ -1,34 +1,23 @@
+import { readable } from '@parley/core/domain/readable';
 import { html, nothing, type TemplateResult } from 'lit';
 import type { LiveChange } from '../api/live.ts';
-import type { AdminTurn } from '../api/replies.ts';
+import type { AdminConversation } from '../api/replies.ts';
 import { ConsolePage } from '../kit/page.ts';
-import { emptyNote } from '../parts/notes.ts';
-import { tableView } from '../parts/table.ts';
-import { idText, outside } from '../parts/texts.ts';
+import { badge, idText, outside, wordOf } from '../parts/texts.ts';
+import { moment } from '../parts/times.ts';
 import { hrefOf } from '../place.ts';
-import { keyOfTurn, turnColumns } from './turns.ts';
+import { hrefOfTurn } from './turns.ts';
 
-/** The turns of a conversation, as far as they are kept. */
-interface ReadConversation {
-  readonly turns: readonly AdminTurn[];
-  /** More of them than one page holds have ended. */
-  readonly hasMore: boolean;
-}
+type ConversationTurn = AdminConversation['turns'][number];
 
-export class ConversationPage extends ConsolePage<ReadConversation> {
-  protected async load(signal: AbortSignal): Promise<ReadConversation> {
-    const { api } = this.at;
-    const of = { conversationId: this.place.id, userId: this.#userId };
-    const [ended, open] = await Promise.all([
-      api.call('GET /v1/admin/turns', { query: { ...of, state: 'ended' }, signal }),
-      api.call('GET /v1/admin/turns', { query: of, signal }),
-    ]);
-    // A turn that ends between the two reads stands in both.
-    const turns = new Map([...open.turns, ...ended.turns].map((turn) => [keyOfTurn(turn), turn]));
-    return {
-      turns: [...turns.values()].sort((a, b) => Date.parse(a.startedAt) - Date.parse(b.startedAt)),
-      hasMore: ended.nextCursor !== undefined || open.nextCursor !== undefined,
-    };
+/** A conversation, its turns one after the other. */
+export class ConversationPage extends ConsolePage<AdminConversation> {
+  protected load(signal: AbortSignal): Promise<AdminConversation> {
+    return this.at.api.call('GET /v1/admin/conversations/:conversationId', {
+      params: { conversationId: this.place.id },
+      query: { userId: this.#userId },
+      signal,
+    });
   }
 
   get #userId(): string | undefined {
@@ -36,7 +25,7 @@ export class ConversationPage extends ConsolePage<ReadConversation> {
   }
 
   protected isAbout({ kind, userId }: LiveChange): boolean {
-    return kind === 'turn' && (userId === undefined || userId === this.#userId);
+    return kind === 'turn' && userId === this.#userId;
   }
 
   protected heading(): TemplateResult {
@@ -46,11 +35,25 @@ export class ConversationPage extends ConsolePage<ReadConversation> {
       ${userId === undefined ? nothing : html`<p><a href=${hrefOf('person', { id: userId })}>${outside(userId)}</a></p>`}`;
   }
 
-  protected view({ turns, hasMore }: ReadConversation): TemplateResult {
+  protected view({ turns }: AdminConversation): TemplateResult {
+    return html`${turns.map((one) => this.#turnView(one))}`;
+  }
+
+  #turnView({ streamRequestId, turn, messages }: ConversationTurn): TemplateResult {
     const { words } = this.at;
-    return html`
-      ${hasMore ? html`<p class="quiet">${words.latestTurns}</p>` : nothing}
-      ${turns.length === 0 ? emptyNote(words.nothingFound) : tableView({ caption: words.pages.turns, columns: turnColumns(this.at, true), rows: turns, keyOf: keyOfTurn })}
-    `;
+    return html`<section class="panel" aria-labelledby=${streamRequestId}>
+      <h2 id=${streamRequestId}>
+        ${turn === undefined ? idText(streamRequestId) : html`<a href=${hrefOfTurn(turn)}>${outside(turn.agent)}</a> ${badge(turn.state, words.turnStates)}`}
+      </h2>
+      ${turn === undefined ? html`<p class="quiet">${words.turnIsGone}</p>` : html`<p class="quiet">${moment(turn.startedAt, words)} ${turn.endedAt === undefined ? nothing : html`– ${moment(turn.endedAt, words)}`}</p>`}
+      ${
+        messages === undefined
+          ? html`<p class="quiet">${words.contentIsHidden}</p>`
+          : messages.map(
+              ({ role, text, isCut }) => html`<div class="message ${role}">
+        <p class="quiet">${wordOf(words.messageRoles, role)}${isCut ? ` · ${words.cut}` : ''}</p><p class="words" dir="auto">${readable(text)}</p></div>`,
+            )
+      }
+    </section>`;
   }
 }

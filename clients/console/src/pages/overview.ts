@@ -1,23 +1,31 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import type { LiveChange } from '../api/live.ts';
-import type { Overview } from '../api/replies.ts';
+import type { Counts, Overview } from '../api/replies.ts';
 import { barsView } from '../charts/bars.ts';
 import { ConsolePage } from '../kit/page.ts';
+import { filtersView } from '../parts/filters.ts';
 import { ago, numberIn } from '../parts/times.ts';
 import { hrefOf } from '../place.ts';
+import { figuresView } from './figures.ts';
+import { windowFilter } from './insights.ts';
 
-type KindCounts = Overview['elicitations'];
+type OverviewCounts = Overview['elicitations'];
 
 /** What is shown of a tenant at a glance. */
 interface ReadOverview {
   readonly overview: Overview;
+  readonly counts: Counts;
 }
 
 export class OverviewPage extends ConsolePage<ReadOverview> {
   protected async load(signal: AbortSignal): Promise<ReadOverview> {
     const { api } = this.at;
-    const [overview] = await Promise.all([api.call('GET /v1/admin/overview', { signal })]);
-    return { overview };
+    const window = this.place.query.get('window') ?? undefined;
+    const [overview, counts] = await Promise.all([
+      api.call('GET /v1/admin/overview', { signal }),
+      api.call('GET /v1/admin/counts', { query: { window }, signal }),
+    ]);
+    return { overview, counts };
   }
 
   protected isAbout(_change: LiveChange): boolean {
@@ -28,15 +36,25 @@ export class OverviewPage extends ConsolePage<ReadOverview> {
     return html`<h1 tabindex="-1">${this.at.words.pages.overview}</h1>`;
   }
 
-  protected view({ overview }: ReadOverview): TemplateResult {
+  protected view({ overview, counts }: ReadOverview): TemplateResult {
     return html`
       <div class="cards">
         ${(['elicitations', 'approvals', 'turns'] as const).map((kind) => this.#kindView(kind, overview[kind]))}
       </div>
+      ${filtersView({
+        words: this.at.words,
+        shown: [windowFilter(this.at.words)],
+        more: [],
+        query: this.place.query,
+        onChange: (query) => this.at.go(hrefOf('overview', { query })),
+      })}
+      <div class="cards">
+        ${(['elicitations', 'approvals'] as const).map((kind) => figuresView(this.at, kind, counts[kind]))}
+      </div>
     `;
   }
 
-  #kindView(kind: 'elicitations' | 'approvals' | 'turns', counts: KindCounts): TemplateResult {
+  #kindView(kind: 'elicitations' | 'approvals' | 'turns', counts: OverviewCounts): TemplateResult {
     const { words, api } = this.at;
     const clock = { now: api.now(), lang: words.lang };
     const { open, openOverOneMinute, openOverTenMinutes, openOverOneHour, oldestOpenAt } = counts;

@@ -39,7 +39,7 @@ export function filtersView({ words, shown, more, query, onChange }: FilterProps
         ? nothing
         : html`<details ?open=${isMoreSet}><summary>${words.moreFilters}</summary><div class="filters">${more.map(field)}</div></details>`
     }
-    <button class="button">${words.apply}</button>
+    ${[...shown, ...more].every(({ choices }) => choices !== undefined) ? nothing : html`<button class="button">${words.apply}</button>`}
   </form>`;
 }
 

@@ -9,6 +9,7 @@ const SECTIONS = [
   'approvals',
   'turns',
   'people',
+  'insights',
 ] as const satisfies readonly PageName[];
 
 interface FrameProps {

@@ -1,6 +1,7 @@
 import { html, type TemplateResult } from 'lit';
 import type { PageContext } from '../kit/at.ts';
 import { ConversationPage } from '../pages/conversation.ts';
+import { InsightsPage } from '../pages/insights.ts';
 import { OverviewPage } from '../pages/overview.ts';
 import { PeoplePage } from '../pages/people.ts';
 import { PersonPage } from '../pages/person.ts';
@@ -20,6 +21,7 @@ for (const [name, element] of [
   ['console-turn', TurnPage],
   ['console-conversation', ConversationPage],
   ['console-people', PeoplePage],
+  ['console-insights', InsightsPage],
   ['console-person', PersonPage],
 ] as const)
   customElements.define(name, element);
@@ -45,6 +47,8 @@ export function pageView(place: ConsolePlace, at: PageContext): TemplateResult {
       return html`<console-conversation .at=${at} .place=${place}></console-conversation>`;
     case 'person':
       return html`<console-person .at=${at} .place=${place}></console-person>`;
+    case 'insights':
+      return html`<console-insights .at=${at} .place=${place}></console-insights>`;
     case 'people':
       return html`<console-people .at=${at} .place=${place}></console-people>`;
   }
