@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { launchChromium } from '../../../demo/chromium.ts';
@@ -39,6 +40,7 @@ await describeInChromium('the console', (chromium) => {
         ['/console/turns', 'Turns'],
         [`/console/turns/${led.turn}?userId=${led.userId}`, 'Turn'],
         ['/console/people', 'People'],
+        ['/console/insights?by=tool&window=day', 'Insights'],
         [`/console/people/${encodeURIComponent(HOSTILE)}`, 'Person'],
         [`/console/conversations/led?userId=${led.userId}`, 'Conversation'],
         ['/console/elicitations/el_0_none', 'Question'],
@@ -135,6 +137,20 @@ await describeInChromium('the console', (chromium) => {
     await page.getByRole('link', { name: 'Sign in' }).waitFor();
   });
 
+  it('gives a list as a file, with the filters that are set', async () => {
+    const { id, userId } = await talkOf(site, { text: 'ask', chatId: 'exported' });
+    const page = await open(`/console/elicitations?userId=${userId}`);
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Export JSON Lines' }).click(),
+    ]);
+    expect(download.suggestedFilename()).toBe('elicitations.jsonl');
+    const lines = readFileSync(await download.path(), 'utf8')
+      .trim()
+      .split('\n');
+    expect(lines.map((line) => JSON.parse(line).elicitationId)).toEqual([id]);
+  });
+
   it('follows what changes by one stream', async () => {
     const streams: string[] = [];
     const page = await open();
@@ -159,7 +175,7 @@ await describeInChromium('the console', (chromium) => {
     const page = await open('/console', { who });
     await goTo(page, `/console/elicitations/${id}`, 'Question');
     expect((await page.getByRole('button', { name: 'Withdraw' }).count()) > 0).toBe(acts);
-    expect((await page.locator('elicitation-card').count()) > 0).toBe(content);
+    await expect.poll(async () => (await page.locator('elicitation-card').count()) > 0).toBe(content);
     expect((await page.getByText('Your roles do not show').count()) > 0).toBe(!content);
     await goTo(page, `/console/turns/${turn}?userId=${userId}`, 'Turn');
     expect((await page.getByRole('button', { name: 'Stop' }).count()) > 0).toBe(acts);

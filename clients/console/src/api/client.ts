@@ -27,6 +27,8 @@ export interface AdminApi {
   now(): number;
   /** Makes a call. One that only reads is tried again while the server is unavailable. Rejects with ParleyClientError. */
   call<Call extends AdminCall>(call: Call, parts?: CallParts): Promise<AdminReplies[Call]>;
+  /** Reads a list as a file. Where the list is longer than that, its last line has the cursor of the next one. */
+  download(path: string, query: Readonly<Record<string, string | undefined>>): Promise<Blob>;
 }
 
 interface AdminApiOptions {
@@ -64,6 +66,10 @@ export function createAdminApi({ session, tenant, onSignedOut }: AdminApiOptions
       const request = { method, path, query, signal, ...(body !== undefined && { body }) };
       const reply = method === 'GET' ? transport.request(request) : transport.attempt(request, ATTEMPT_MS);
       return (await reply) as AdminReplies[typeof call];
+    },
+    async download(path, query) {
+      const response = await transport.open({ method: 'GET', path, query }, new AbortController().signal);
+      return response.blob();
     },
   };
 }

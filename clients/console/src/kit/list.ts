@@ -1,7 +1,8 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import type { LiveChange } from '../api/live.ts';
 import { type ConsoleFilter, filtersView } from '../parts/filters.ts';
-import { emptyNote } from '../parts/notes.ts';
+import { emptyNote, sentenceOf } from '../parts/notes.ts';
+import { saveFile } from '../parts/save-file.ts';
 import { type TableColumn, tableView } from '../parts/table.ts';
 import { hrefOf } from '../place.ts';
 import { ConsolePage } from './page.ts';
@@ -14,6 +15,8 @@ export interface ListedPage<Row> {
 
 /** A live list of a tenant. Its filters and its place stand in the address, so that it can be kept and sent. */
 export abstract class ConsoleList<Row> extends ConsolePage<ListedPage<Row>> {
+  /** The path of the list in the API. */
+  protected abstract readonly path: string;
   protected abstract readonly kind: LiveChange['kind'] | undefined;
   protected abstract filters(): {
     readonly shown: readonly ConsoleFilter[];
@@ -37,7 +40,10 @@ export abstract class ConsoleList<Row> extends ConsolePage<ListedPage<Row>> {
 
   protected override heading(): TemplateResult {
     const { words } = this.at;
-    return html`<h1 tabindex="-1">${words.pages[this.place.page]}</h1>`;
+    const button = (word: string, format: 'csv' | 'jsonl') =>
+      html`<button type="button" class="button small" @click=${() => void this.#export(format)}>${word}</button>`;
+    return html`<h1 tabindex="-1">${words.pages[this.place.page]}</h1>
+      <div class="actions">${button(words.exportCsv, 'csv')} ${button(words.exportJson, 'jsonl')}</div>`;
   }
 
   protected override view({ rows, nextCursor }: ListedPage<Row>): TemplateResult {
@@ -66,5 +72,15 @@ export abstract class ConsoleList<Row> extends ConsolePage<ListedPage<Row>> {
         ${nextCursor === undefined ? nothing : html`<a class="button" href=${hrefOf(page, { query: { ...first, cursor: nextCursor } })}>${words.nextPage}</a>`}
       </nav>
     `;
+  }
+
+  async #export(format: 'csv' | 'jsonl'): Promise<void> {
+    const { api, say, words } = this.at;
+    const { cursor: _, ...query } = this.asked();
+    try {
+      saveFile(await api.download(this.path, { ...query, format }), `${this.place.page}.${format}`);
+    } catch (error) {
+      say(sentenceOf(error, words));
+    }
   }
 }

@@ -26,7 +26,7 @@ export function figuresView(at: PageContext, kind: CountedKind, counts: KindCoun
   const { ended, outcomes, answerSeconds, openByAgent, isSampled } = counts;
   const states = kind === 'elicitations' ? words.questionStates : words.approvalStates;
   return html`<section class="panel" aria-labelledby="${kind}-figures">
-    <h2 id="${kind}-figures">${words.pages[kind]}</h2>
+    <h2 id="${kind}-figures">${words.figuresOf[kind]}</h2>
     <p><strong>${numberIn(lang, ended)}</strong> ${words.endedInWindow}
       ${isSampled ? html`<span class="quiet">${words.isSampled}</span>` : nothing}</p>
     ${

@@ -77,6 +77,7 @@ function statusFilter(label: string, any: string, words: Readonly<Record<string,
 }
 
 export class ListedElicitations extends ConsoleList<AdminElicitation> {
+  protected readonly path = '/v1/admin/elicitations';
   protected readonly kind = 'elicitation';
 
   protected async load(signal: AbortSignal) {
@@ -118,6 +119,7 @@ export class ListedElicitations extends ConsoleList<AdminElicitation> {
 }
 
 export class ListedApprovals extends ConsoleList<AdminApproval> {
+  protected readonly path = '/v1/admin/approvals';
   protected readonly kind = 'approval';
 
   protected async load(signal: AbortSignal) {

@@ -9,6 +9,7 @@ import { hrefOf } from '../place.ts';
 import { ageFilter, stateFilters } from './records.ts';
 
 export class TurnList extends ConsoleList<AdminTurn> {
+  protected readonly path = '/v1/admin/turns';
   protected readonly kind = 'turn';
 
   protected async load(signal: AbortSignal) {

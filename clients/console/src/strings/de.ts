@@ -53,6 +53,8 @@ export const CONSOLE_GERMAN: ConsoleStrings = {
   nextPage: 'Nächste Seite',
   nothingFound: 'Nichts passt.',
   nothingOnThisPage: 'Auf dieser Seite passt nichts. Auf der nächsten folgt mehr.',
+  exportCsv: 'Als CSV sichern',
+  exportJson: 'Als JSON Lines sichern',
   any: 'Alle',
   state: 'Zustand',
   order: 'Reihenfolge',
@@ -234,6 +236,7 @@ export const CONSOLE_GERMAN: ConsoleStrings = {
   overOneHour: 'über 1 Stunde',
   endedLately: (minute, hour) => `${minute} in der letzten Minute beendet, ${hour} in der letzten Stunde.`,
 
+  figuresOf: { elicitations: 'Wie Fragen enden', approvals: 'Wie Freigaben enden' },
   window: 'Zeitraum',
   lastHour: 'Letzte Stunde',
   lastDay: 'Letzter Tag',

@@ -54,6 +54,8 @@ export const CONSOLE_ENGLISH = {
   nextPage: 'Next page',
   nothingFound: 'Nothing matches.',
   nothingOnThisPage: 'Nothing on this page matches. More follows on the next one.',
+  exportCsv: 'Export CSV',
+  exportJson: 'Export JSON Lines',
   any: 'Any',
   state: 'State',
   order: 'Order',
@@ -232,6 +234,7 @@ export const CONSOLE_ENGLISH = {
     `${minute} ended in the last minute, ${hour} in the last hour.`,
 
   // Figures
+  figuresOf: { elicitations: 'How questions end', approvals: 'How approvals end' },
   window: 'Window',
   lastHour: 'Last hour',
   lastDay: 'Last day',
