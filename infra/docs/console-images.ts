@@ -31,10 +31,11 @@ export async function drawConsole(
     await page.goto(`${url}/console/people/${USER}`);
     await page.getByText('The agent asked').waitFor();
     await site.chats.replace(await site.chats.ownerOf(authorization, 'trip-7'), 'SIGKILL');
-    const takenOver = page.getByRole('row', { name: 'lead' }).getByRole('cell', { name: '1', exact: true });
+    const turns = page.getByRole('region', { name: 'Turns' });
+    const takenOver = turns.getByRole('row', { name: 'lead' }).getByRole('cell', { name: '1', exact: true });
     await waitUntil(async () => (await takenOver.count()) > 0, { what: 'the take-over' });
     await show('person', 640);
-    await page.getByRole('link', { name: 'lead', exact: true }).click();
+    await turns.getByRole('link', { name: 'lead', exact: true }).click();
     await page.locator('.takeover').first().waitFor();
     await show('turn', 900);
     await page.getByRole('button', { name: 'Stop' }).click();

@@ -66,7 +66,8 @@ await describeInChromium('the console while pods are killed', (chromium) => {
     await page.keyboard.press('Enter');
     await page.getByRole('link', { name: 'The agent asked' }).waitFor();
     // Why, and how did it get there?
-    await page.getByRole('link', { name: 'lead', exact: true }).click();
+    const turns = page.getByRole('region', { name: 'Turns' });
+    await turns.getByRole('link', { name: 'lead', exact: true }).click();
     await page.getByText('of its pods died before').waitFor();
     const picture = page.getByRole('img', { name: /^Timeline of the turn/ });
     await picture.waitFor();
