@@ -152,8 +152,10 @@ await describeInChromium('the console', (chromium) => {
   });
 
   it('follows what changes by one stream', async () => {
-    const streams: string[] = [];
     const page = await open();
+    // What the first load still asks for is not counted.
+    await page.getByText('Live', { exact: true }).waitFor();
+    const streams: string[] = [];
     page.on(
       'request',
       (request) => request.url().includes('/v1/admin/events') && streams.push(request.url()),
