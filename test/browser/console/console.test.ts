@@ -151,6 +151,19 @@ await describeInChromium('the console', (chromium) => {
     expect(lines.map((line) => JSON.parse(line).elicitationId)).toEqual([id]);
   });
 
+  it('shows one tenant at a time, and nothing of the one before', async () => {
+    const { id } = await talkOf(site, { text: 'ask', chatId: 'tenants' });
+    const page = await open();
+    await page.getByText('The oldest began').first().waitFor();
+    await page.getByLabel('Tenant').selectOption('globex');
+    await page.getByText('Nothing is open.').first().waitFor();
+    await expect.poll(() => page.getByText('The oldest began').count()).toBe(0);
+    await goTo(page, `/console/elicitations/${id}`, 'Question');
+    await page.getByText('This does not exist, or is kept no longer.').waitFor();
+    await page.getByLabel('Tenant').selectOption('default');
+    await page.getByText('The oldest began').first().waitFor();
+  });
+
   it('follows what changes by one stream', async () => {
     const page = await open();
     // What the first load still asks for is not counted.

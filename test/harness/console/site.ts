@@ -114,6 +114,7 @@ function consoleEnv(publicUrl: string, issuer: string): Record<string, string> {
     PARLEY_CONNECT_OIDC_CLIENT_ID: CLIENT.clientId,
     PARLEY_CONNECT_OIDC_CLIENT_SECRET: CLIENT.clientSecret,
     PARLEY_CONSOLE_ROLES_CLAIM: 'roles',
+    PARLEY_CONNECT_TENANTS: 'default,globex',
   };
 }
 

@@ -24,6 +24,8 @@ export abstract class ConsolePage<Content> extends LitElement {
   #error: unknown;
   #shown = '';
   #reading: AbortController | undefined;
+  /** Something has changed since the read under way began. */
+  #isStale = false;
   #unsubscribe: (() => void) | undefined;
   #ages: ReturnType<typeof setInterval> | undefined;
   #again: ReturnType<typeof setTimeout> | undefined;
@@ -42,26 +44,34 @@ export abstract class ConsolePage<Content> extends LitElement {
 
   override connectedCallback(): void {
     super.connectedCallback();
+    this.#follow();
+    this.#ages = setInterval(() => this.requestUpdate(), AGES_MS);
+  }
+
+  #follow(): void {
+    this.#unsubscribe?.();
     this.#unsubscribe = this.at.live.subscribe((changes) => {
       if (changes === undefined || changes.some((change) => this.isAbout(change))) void this.reload();
     });
-    this.#ages = setInterval(() => this.requestUpdate(), AGES_MS);
   }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
     this.#unsubscribe?.();
-    this.#reading?.abort();
+    this.#abandon();
     clearInterval(this.#ages);
-    clearTimeout(this.#again);
   }
 
-  /** Reads the page again, and shows what has changed. */
+  /** Reads the page again, and shows what has changed. A read that is under way ends first: many changes must not keep it from its end. */
   async reload(): Promise<void> {
+    if (this.#reading !== undefined) {
+      this.#isStale = true;
+      return;
+    }
     clearTimeout(this.#again);
-    this.#reading?.abort();
     const reading = new AbortController();
     this.#reading = reading;
+    this.#isStale = false;
     this.ariaBusy = 'true';
     try {
       const content = await this.load(reading.signal);
@@ -74,18 +84,29 @@ export abstract class ConsolePage<Content> extends LitElement {
       if (['unavailable', 'rate_limited', 'internal'].includes(codeOf(error)) && this.isConnected)
         this.#again = setTimeout(() => void this.reload(), AGAIN_MS);
     }
+    this.#reading = undefined;
     this.requestUpdate();
     await this.updateComplete;
-    if (this.#reading === reading) this.ariaBusy = null;
+    if (this.#isStale) await this.reload();
+    else if (this.#reading === undefined) this.ariaBusy = null;
+  }
+
+  /** What is under way is of another place, or of none. */
+  #abandon(): void {
+    this.#reading?.abort();
+    this.#reading = undefined;
+    clearTimeout(this.#again);
   }
 
   protected override willUpdate(changed: PropertyValues<this>): void {
-    if (!changed.has('place')) return;
-    // Another subject is not shown with the content of the one before.
-    const subject = `${this.place.page} ${this.place.id}`;
+    if (!changed.has('place') && !changed.has('at')) return;
+    if (changed.get('at') !== undefined) this.#follow();
+    // Another subject, or that of another tenant, is not shown with the content of the one before.
+    const subject = JSON.stringify([this.at.tenant, this.place.page, this.place.id]);
     if (subject !== this.#shown) this.#content = undefined;
     this.#shown = subject;
     this.#error = undefined;
+    this.#abandon();
     void this.reload();
   }
 
