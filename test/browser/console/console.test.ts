@@ -162,6 +162,15 @@ await describeInChromium('the console', (chromium) => {
     await page.getByText('This does not exist, or is kept no longer.').waitFor();
     await page.getByLabel('Tenant').selectOption('default');
     await page.getByText('The oldest began').first().waitFor();
+    // It follows the tenant that it shows, also on a page that stood there before.
+    await page.getByLabel('Tenant').selectOption('globex');
+    await page.getByText('Nothing is open.').first().waitFor();
+    await page.getByLabel('Tenant').selectOption('default');
+    const count = page.locator('#elicitations ~ .figure strong');
+    await expect.poll(() => count.textContent()).not.toBe('0');
+    const before = Number(await count.textContent());
+    await talkOf(site, { text: 'ask', chatId: 'followed' });
+    await expect.poll(() => count.textContent()).toBe(`${before + 1}`);
   });
 
   it('follows what changes by one stream', async () => {
