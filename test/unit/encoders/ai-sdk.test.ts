@@ -158,6 +158,24 @@ describe('each event becomes', () => {
     expect(partsOf('denied').slice(3)).toEqual([...before, 'tool-output-denied']);
   });
 
+  it('a later deadline of an approval: its card, and not once more that the call waits', () => {
+    const moved = { expiresAt: '2026-01-16T09:30:00.000Z' };
+    const items = [
+      started,
+      call,
+      { ...call, toolCallId: 't2' },
+      decided(approval()),
+      decided(approval('pending', moved)),
+    ];
+    const chunks = chunksOf(encoded(feed(items))).slice(5);
+    expect(chunks.map(({ type }) => type)).toEqual([
+      'data-approval-request',
+      'tool-approval-request',
+      'data-approval-request',
+    ]);
+    expect(chunks.at(-1)).toMatchObject({ data: moved });
+  });
+
   it('a notice that an account is missing', () => {
     const notice = {
       toolCallId: 't1',

@@ -233,8 +233,10 @@ export function createAiSdkChunks(): AiSdkChunks {
         id: approvalId,
         data: shownApproval(approval),
       };
+      const isMoved = approvals.get(toolCallId)?.status === approval.status;
       approvals.set(toolCallId, approval);
-      return [card, ...approvalOf(toolCallId)];
+      // Only its deadline was moved: the client may have noted the person's decision in the call by now.
+      return isMoved ? [card] : [card, ...approvalOf(toolCallId)];
     },
     untilApproved: () => [...closeStep(), { type: 'finish', finishReason: 'tool-calls' }],
     passDetached() {
