@@ -461,13 +461,26 @@ describe('revision 2026-07-28', () => {
     for (const state of [forged, `${requestState}x`, 7])
       expect(await codeOf(alice, task, state)).toBe(-32602);
     expect(await questionOf(alice)).toBe(id);
-    recordsClock.aheadMs = 3_600_000;
+    recordsClock.aheadMs = 8 * 86_400_000;
     try {
       expect(await codeOf(alice, task, requestState)).toBe(-32602);
     } finally {
       recordsClock.aheadMs = 0;
     }
     expect(await questionOf(alice)).toBe(id);
+  });
+
+  it('takes an answer with the state that it gave before an operator moved the deadline', async () => {
+    const person = newPerson();
+    const task = 'text: moved';
+    const { id, requestState } = await modernCall(first, person, task);
+    await site.pods[0].engine.extend({ caller: userOf(person), id, seconds: 7_200 });
+    recordsClock.aheadMs = 3_600_000;
+    onTestFinished(() => {
+      recordsClock.aheadMs = 0;
+    });
+    const answered = { requestState, inputResponses: { [id]: GREEN } };
+    expect((await modernCall(second, person, task, answered)).text).toContain('green');
   });
 
   it('refuses a question that the client of this request has not declared [MCP26-08 MRTR-16 T26-03]', async () => {

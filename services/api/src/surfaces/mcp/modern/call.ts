@@ -4,6 +4,7 @@ import {
   ProtocolError,
   type ServerContext,
 } from '@modelcontextprotocol/server';
+import { TIMEOUT_SECONDS_MAX } from '@parley/core/domain/elicitations/ask-input';
 import { isRecord } from '@parley/core/domain/plain-record';
 import { inStreamPlace } from '../../../http/limits/stream-places.ts';
 import { userOf } from '../../../http/reply.ts';
@@ -153,7 +154,8 @@ async function resultOfRound(
   if (round.type === 'gone') throw new ProtocolError(RPC.invalidParams, 'Invalid or expired requestState');
   const { questions, requests } = round.type === 'asks' ? round : { questions: [], requests: [] };
   const ends = [
-    ...questions.map(({ expiresAt }) => Date.parse(expiresAt)),
+    // An operator may move a deadline up to then, and the client keeps its state.
+    ...questions.map(({ createdAt }) => Date.parse(createdAt) + TIMEOUT_SECONDS_MAX * 1000),
     ...requests.map(({ expiresAt }) => expiresAt),
   ];
   const { at, shows } = call;
