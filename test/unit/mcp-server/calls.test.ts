@@ -128,7 +128,7 @@ describe('an equal MCP call', () => {
   /** Calls whose run has ended once it is begun, or waits, by a clock that the test moves. */
   function endedCalls({ waits = false } = {}) {
     vi.useFakeTimers({ toFake: ['Date'] });
-    const backend = createMemoryBackend({ ...ROOMY, retentionMs: 10 * HOUR_MS });
+    const backend = createMemoryBackend({ ...ROOMY, retentionMs: HOUR_MS });
     onTestFinished(() => {
       vi.useRealTimers();
       return backend.close();
@@ -155,13 +155,9 @@ describe('an equal MCP call', () => {
     // What happens to the first call before the next one, after seconds, and whether that joins it.
     ['joins one that ended nine minutes ago', [], 540, true],
     ['is another one eleven minutes after the end', [], 660, false],
-    [
-      'joins one whose client was told a page, as long as the person can act and for the retention',
-      ['told'],
-      5_000,
-      true,
-    ],
-    ['is another one later than that', ['told'], 5_401, false],
+    ['joins one whose client was told a page, for the retention after its end', ['told'], 3_590, true],
+    ['is another one later than that', ['told'], 3_610, false],
+    ['is another one when nothing of a task is stored any more', ['task'], 3_610, false],
     ['is another one once the result was fetched', ['fetched'], 0, false],
     [
       'joins one whose client was told a page, seconds after the result was fetched',
@@ -193,7 +189,7 @@ describe('an equal MCP call', () => {
     const first = await calls.begin(CALL);
     let joined: StartedCall | undefined;
     const steps = {
-      told: () => calls.told(first, { openMs: HOUR_MS / 2, upTo: 1 }),
+      told: () => calls.told(first, 1),
       task: () => calls.handOver(first),
       'task fetched': () => calls.releaseTask(first.run),
       'fetched by the first': () => calls.release(first),
@@ -212,7 +208,7 @@ describe('an equal MCP call', () => {
     [601, 'says when that was'],
   ])('that joins one that ended %d s ago: %s', async (seconds, says) => {
     const calls = endedCalls();
-    await calls.told(await calls.begin(CALL), { openMs: HOUR_MS, upTo: 1 });
+    await calls.told(await calls.begin(CALL), 1);
     const ended = Date.now();
     vi.setSystemTime(ended + seconds * 1_000);
     const { endedAt } = await calls.begin(CALL);
@@ -237,14 +233,17 @@ describe('an equal MCP call', () => {
     const calls = endedCalls();
     const first = await calls.begin(CALL);
     expect(await calls.toldUpTo(first)).toBeUndefined();
-    for (const upTo of [2, 10, 9]) await calls.told(first, { openMs: HOUR_MS, upTo });
+    for (const upTo of [2, 10, 9]) await calls.told(first, upTo);
     expect(await calls.toldUpTo(await calls.begin(CALL))).toBe(10);
   });
 
-  it('joins a task that waits for its person, for as long as the person can act', async () => {
+  it.each([
+    ['a task', 'handOver'],
+    ['a call that told a page', 'told'],
+  ] as const)('joins %s and waits for its person, for as long as the person can act', async (_what, left) => {
     const calls = endedCalls({ waits: true });
     const { run, ...first } = await calls.begin(CALL);
-    await calls.handOver({ run, ...first });
+    await calls[left]({ run, ...first }, 1);
     vi.setSystemTime(Date.now() + 7 * 24 * HOUR_MS);
     expect(await calls.begin(CALL)).toMatchObject({ run });
     // Its client goes on to have it.

@@ -19,7 +19,7 @@ import type { RequestedRead } from './content.ts';
 import type { McpDeps } from './deps.ts';
 import type { CallKind } from './outcome.ts';
 import { callName, createCallKeys, requestName, requestsOf } from './waiting/call-keys.ts';
-import { createLeftCalls, type ToldTimes } from './waiting/left-calls.ts';
+import { createLeftCalls } from './waiting/left-calls.ts';
 
 /** A `tools/call`, or a read during which its server asks, as its client sent it. */
 interface ToolCallRequest {
@@ -81,9 +81,10 @@ export interface Calls {
   follow(call: StartedCall, isOpen?: IsOpen): Promise<void>;
   /**
    * The client of this request was told where its person acts, and follows the call no more. The next equal call joins it as
-   * long as its person can act (`openMs`), and for the retention after that; the end of a session does not stop it.
+   * long as its person can act, and for the retention after it has ended; the end of a session does not stop it. `upTo`: when the
+   * latest of what was told was asked, in ms since 1970.
    */
-  told(call: StartedCall, open: ToldTimes): Promise<void>;
+  told(call: StartedCall, upTo: number): Promise<void>;
   /** Up to when the questions of a call were made that a client of it was told of, in ms since 1970; undefined before the first. */
   toldUpTo(call: Pick<StartedCall, 'run'>): Promise<number | undefined>;
   /** The client of this request has the call as a task, and follows it no more. */
@@ -105,29 +106,28 @@ const FETCHED_MS = 10_000;
 
 export function createCalls(deps: Pick<McpDeps, 'records' | 'turns' | 'engine' | 'callMs'>): Calls {
   const { records, turns, callMs } = deps;
-  // A task may ask at any time. It lasts as long as what it asks may be open, as its run does.
-  const taskMs = callMs + TIMEOUT_SECONDS_MAX * 1000;
+  // It lasts as long as what it asks may be open, as its run does: a task may ask at any time, and operators move deadlines.
+  const leftMs = callMs + TIMEOUT_SECONDS_MAX * 1000;
   const followerName = (run: RunRef) => `mcp-follower/${keyOfCall(run)}`;
   const leftCalls = createLeftCalls(records);
   const { keyFor } = createCallKeys(deps, leftCalls);
 
-  /** The request follows the call no more. Equal calls join it for `keptMs`. */
-  async function unfollow({ run, digest, follower }: StartedCall, keptMs: number): Promise<void> {
+  /** The request follows the call no more. Equal calls join it as long as it is stored. */
+  async function unfollow({ run, digest, follower }: StartedCall): Promise<void> {
     await Promise.all([
-      records.read(run, callName(digest), keptMs),
+      records.read(run, callName(digest), leftMs),
       records.remove(run, followerName(run), follower),
     ]);
   }
 
-  async function told(call: StartedCall, { openMs, upTo }: ToldTimes): Promise<void> {
-    const keptMs = openMs + callMs;
-    await leftCalls.noteTold(call.run, upTo, keptMs);
-    await unfollow(call, keptMs);
+  async function told(call: StartedCall, upTo: number): Promise<void> {
+    await leftCalls.noteTold(call.run, upTo, leftMs);
+    await unfollow(call);
   }
 
   async function handOver(call: StartedCall): Promise<void> {
-    await leftCalls.noteTask(call.run, call.digest, taskMs);
-    await unfollow(call, taskMs);
+    await leftCalls.noteTask(call.run, call.digest, leftMs);
+    await unfollow(call);
   }
 
   async function releaseTask(run: RunRef): Promise<void> {

@@ -7,7 +7,7 @@ import type { Calls, StartedCall } from './calls.ts';
 import type { McpDeps } from './deps.ts';
 import { createCallOutput, type EndedCall } from './outcome.ts';
 import { progressMessage, WAITING, WORKING } from './progress.ts';
-import { toldOf, toldResult } from './waiting/told.ts';
+import { toldResult, toldUpTo } from './waiting/told.ts';
 import {
   type AskedOfClient,
   type CallWaits,
@@ -123,7 +123,7 @@ async function roundAt(
   if (asked !== undefined) return { type: 'asks', ...asked };
   const elsewhere = isLeft ? undefined : waits.elsewhere();
   if (elsewhere === undefined || elsewhere.at > now) return undefined;
-  await deps.calls.told(started, toldOf(elsewhere.open));
+  await deps.calls.told(started, toldUpTo(elsewhere.open));
   return { type: 'told', result: toldResult(deps, elsewhere.open, tool) };
 }
 

@@ -15,7 +15,7 @@ import { responseOf, toldAs } from '../outcome.ts';
 import { elicitParamsOf } from '../questions.ts';
 import { followRound, seenIn } from '../rounds.ts';
 import { refuseTaskOnly } from '../tasks/extension.ts';
-import { toldOf, toldResult } from '../waiting/told.ts';
+import { toldResult, toldUpTo } from '../waiting/told.ts';
 import { createWaits } from '../waiting/waits.ts';
 import type { ToolCallMessage } from './messages.ts';
 import type { Misfits } from './misfits.ts';
@@ -216,7 +216,7 @@ async function framesReply(
       answerPage: deps.answerPage,
       waits,
       async tell(open) {
-        await deps.calls.told(started, toldOf(open));
+        await deps.calls.told(started, toldUpTo(open));
         return toldResult(deps, open, tool);
       },
       onFetched: () => deps.calls.release(started),

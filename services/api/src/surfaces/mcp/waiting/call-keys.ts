@@ -39,7 +39,7 @@ export const requestsOf = (sessionId: string): string => `mcp-request/${sessionI
 
 export function createCallKeys(
   { records, engine, callMs }: Pick<McpDeps, 'records' | 'engine' | 'callMs'>,
-  leftCalls: Pick<LeftCalls, 'findTold'>,
+  leftCalls: Pick<LeftCalls, 'findTold' | 'isLeft'>,
 ): CallKeys {
   /** The key of the equal call whose result was not fetched, or a new one. */
   async function joinedKey(owner: Owner, digest: string): Promise<CallKey & { readonly isNew: boolean }> {
@@ -48,23 +48,32 @@ export function createCallKeys(
       const key = await records.putIfAbsent(owner, callName(digest), minted, callMs);
       if (key === minted) return { key, isNew: true };
       const run = await runOfCall(owner, key);
-      const endedAt = await longEnded(run);
-      // A person acts on a page when they find the time, and says so to their client later. A task has an id for that.
-      if (endedAt === undefined || (await leftCalls.findTold(run)) !== undefined)
-        return { key, endedAt, isNew: false };
+      const { isStored, endedAt } = await standingOf(run);
+      if (await joins(run, isStored, endedAt)) return { key, endedAt, isNew: false };
       await records.remove(owner, callName(digest), key);
     }
   }
 
-  /** When a call ended, if that is long ago. */
-  async function longEnded(run: RunRef): Promise<number | undefined> {
+  async function joins(run: RunRef, isStored: boolean, endedAt: number | undefined): Promise<boolean> {
+    // Without events it has just been named, unless a client has left it since.
+    if (!isStored) return !(await leftCalls.isLeft(run));
+    // A person acts on a page when they find the time, and says so to their client later. A task has an id for that.
+    return endedAt === undefined || (await leftCalls.findTold(run)) !== undefined;
+  }
+
+  /** Whether the events of a call are stored, and when it ended, if that is long ago. */
+  async function standingOf(
+    run: RunRef,
+  ): Promise<{ readonly isStored: boolean; readonly endedAt?: number | undefined }> {
     let endedAt: number | undefined;
+    let isStored = false;
     for await (const { at, event } of engine.replay(run)) {
+      isStored = true;
       const turnEvent = turnEventOf(event);
       if (turnEvent !== undefined && endsTurn(turnEvent)) endedAt = at;
     }
-    if (endedAt === undefined || (await records.now(run)) - endedAt <= UNFETCHED_MS) return undefined;
-    return endedAt;
+    if (endedAt === undefined || (await records.now(run)) - endedAt <= UNFETCHED_MS) return { isStored };
+    return { isStored, endedAt };
   }
 
   return {

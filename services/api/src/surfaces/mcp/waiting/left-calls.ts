@@ -2,14 +2,6 @@ import type { RunRef } from '@parley/shared/domain/runs/run';
 import type { OwnerRecords } from '@parley/shared/ports/owner-records';
 import { keyOfCall } from '../call-names.ts';
 
-/** What a client was told of. Times are in ms. */
-export interface ToldTimes {
-  /** How long its person can act. */
-  readonly openMs: number;
-  /** When the latest of it was asked, since 1970. */
-  readonly upTo: number;
-}
-
 /** The calls that a client left to themselves, on every pod: it was told where its person acts, or has the call as a task. */
 export interface LeftCalls {
   /** The client was told of all that the call has asked up to `upTo`, in ms since 1970. Remembered for at least `keptMs`. */

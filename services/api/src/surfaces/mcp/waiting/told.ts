@@ -6,7 +6,6 @@ import type { Elicitation } from '@parley/core/domain/elicitations/elicitation';
 import type { WholeResult } from '../../../turns/call-result.ts';
 import { CALL_META_KEY } from '../card.ts';
 import type { McpDeps } from '../deps.ts';
-import type { ToldTimes } from './left-calls.ts';
 import type { ElsewhereOpen } from './waits.ts';
 
 type Hosted = Pick<McpDeps, 'answerPage' | 'connectBaseUrl' | 'card'>;
@@ -58,16 +57,9 @@ const CARD = 'The user may have been shown a card with this call, in which they 
 const AGAIN =
   'When the user says that they are done, call this tool again with exactly the same arguments: that call continues this one and returns its result. Other arguments begin another call.';
 
-/** What a client is told of, by its times. */
-export function toldOf({ questions, approvals }: ElsewhereOpen): ToldTimes {
-  const open = [...questions, ...approvals].map(({ expiresAt, createdAt }) => {
-    const askedAt = Date.parse(createdAt);
-    return { askedAt, openMs: Date.parse(expiresAt) - askedAt };
-  });
-  return {
-    openMs: Math.max(0, ...open.map(({ openMs }) => openMs)),
-    upTo: Math.max(0, ...open.map(({ askedAt }) => askedAt)),
-  };
+/** When the latest of what a client is told of was asked, in ms since 1970. */
+export function toldUpTo({ questions, approvals }: ElsewhereOpen): number {
+  return Math.max(0, ...[...questions, ...approvals].map(({ createdAt }) => Date.parse(createdAt)));
 }
 
 /** The hosted page on which the owner of a question acts, after a sign-in; undefined where there is none. */
