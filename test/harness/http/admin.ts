@@ -27,6 +27,7 @@ export function adminDepsOn(backend: Backend, more: Partial<AdminDeps> = {}): Ad
     streamsOf: callLimitsOn(backend.limits).streamsOf,
     accountsOf: async () => [],
     chatQuotas: ROOMY.chatQuotas,
+    takePage: async () => undefined,
     onAct: () => undefined,
     ...more,
   };

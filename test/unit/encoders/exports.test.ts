@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { ParleyError } from '@parley/core/domain/errors';
 import { describe, expect, it } from 'vitest';
 import { createListReplies, type ExportedList } from '../../../services/api/src/surfaces/admin/exports.ts';
 
@@ -19,7 +21,8 @@ function endless(rowsOfPage = 100) {
   return { list, read };
 }
 
-const replies = createListReplies();
+const free = async () => undefined;
+const replies = createListReplies(free);
 const exporting = (
   list: ExportedList,
   request = {},
@@ -68,15 +71,65 @@ describe('an export', () => {
     expect(read).toHaveLength(2);
   });
 
+  it('reads no further once its reader has gone, also where no row matches, and counts until then', async () => {
+    const { list, read } = endless(0);
+    const [begun, turn] = [new AbortController(), new AbortController()];
+    const slow: ExportedList = {
+      ...list,
+      async page(cursor, limit) {
+        if (cursor !== undefined) {
+          begun.abort();
+          await once(turn.signal, 'abort');
+        }
+        return list.page(cursor, limit);
+      },
+    };
+    const own = createListReplies(free);
+    const call = { caller, signal: new AbortController().signal, header: () => 'application/jsonl' };
+    const begin = () => own(call, { limit: 50 }, slow);
+    const reply = await begin();
+    const other = await begin();
+    if (reply.type !== 'pieces') throw new Error('It is no export.');
+    const next = reply.pieces.next();
+    if (!begun.signal.aborted) await once(begun.signal, 'abort');
+    const ended = reply.pieces.return?.();
+    await expect(begin()).rejects.toMatchObject({ code: 'rate_limited' });
+    turn.abort();
+    expect(await next).toEqual({ done: true, value: 'cut' });
+    await ended;
+    expect(read).toHaveLength(3);
+    expect([other.type, (await begin()).type]).toEqual(['pieces', 'pieces']);
+  });
+
+  it('counts each further page, and waits for the budget of its caller', async () => {
+    const taken: string[] = [];
+    const own = createListReplies(async ({ tenant }) => {
+      taken.push(tenant);
+      if (taken.length === 2)
+        throw new ParleyError('rate_limited', 'Too many.', { retryAfterSeconds: 0.001 });
+      if (taken.length === 4) throw new ParleyError('unavailable', 'No store.');
+    });
+    const { list, read } = endless(0);
+    const signal = new AbortController().signal;
+    const reply = await own({ caller, signal, header: () => 'text/csv' }, { limit: 50 }, list);
+    if (reply.type !== 'pieces') throw new Error('It is no export.');
+    await reply.pieces.next();
+    await expect(reply.pieces.next()).rejects.toMatchObject({ code: 'unavailable' });
+    expect([taken.length, read.length]).toEqual([4, 3]);
+  });
+
   it('runs beside one other of its key, until one ends, fails or loses its reader', async () => {
     const { list } = endless();
     const gone = new AbortController();
     const failing: ExportedList = { ...list, page: () => Promise.reject(new Error('no page')) };
     const first = await exporting(list, { format: 'csv' });
-    await exporting(list, { format: 'csv' }, undefined, gone.signal);
+    const second = await exporting(list, { format: 'csv' }, undefined, gone.signal);
+    if (second.type !== 'pieces') throw new Error('It is no export.');
     await expect(exporting(list, { format: 'csv' })).rejects.toMatchObject({ code: 'rate_limited' });
     expect((await exporting(list)).type).toBe('json');
     gone.abort();
+    await second.pieces.return?.();
+    expect(await second.pieces.next()).toEqual({ done: true, value: 'cut' });
     await expect(exporting(failing, { format: 'csv' })).rejects.toThrow('no page');
     const third = await exporting(list, { format: 'csv' });
     for (const reply of [first, third]) await linesOf(reply);

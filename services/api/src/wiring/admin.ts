@@ -29,6 +29,7 @@ export function wireAdmin(
     streamsOf: limits.streamsOf,
     accountsOf,
     chatQuotas: settings.chatQuotas,
+    takePage: (caller) => limits.call(caller, false),
     channel,
     onAct: (act, caller) =>
       log.info(

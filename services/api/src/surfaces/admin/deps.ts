@@ -4,6 +4,7 @@ import type { Caller } from '@parley/shared/domain/caller';
 import { hasScope } from '@parley/shared/domain/service-key';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import type { Backend, ChatQuotas } from '@parley/shared/ports/backend';
+import type { TakePage } from './exports.ts';
 import type { Watchers } from './live/watchers.ts';
 import type { AccountOfPerson } from './people/account.ts';
 
@@ -49,6 +50,7 @@ export interface AdminDeps
   /** The services that a person can connect; none where there are no personal tools. */
   readonly accountsOf: (owner: Owner) => Promise<readonly AccountOfPerson[]>;
   readonly chatQuotas: ChatQuotas;
+  readonly takePage: TakePage;
   readonly channel?: OperatedChannel | undefined;
   /** `caller` is the service key or the signed-in operator that asked for it. */
   readonly onAct: (act: OperatorAct, caller: Caller) => void;

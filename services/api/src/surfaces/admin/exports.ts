@@ -1,4 +1,5 @@
-import { ParleyError } from '@parley/core/domain/errors';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isParleyError, ParleyError } from '@parley/core/domain/errors';
 import type { Caller } from '@parley/shared/domain/caller';
 import { acceptsType } from '../../http/headers/accept.ts';
 import type { Reply, RouteCall } from '../../http/route.ts';
@@ -39,8 +40,11 @@ export type ReplyWithList = (
   list: ExportedList,
 ) => Promise<Reply>;
 
+/** Counts a further page of an export against the budget of its caller. Throws `rate_limited` and `read_quota`. */
+export type TakePage = (caller: Caller) => Promise<void>;
+
 /** Makes what lists reply with. It counts the exports under way. */
-export function createListReplies(): ReplyWithList {
+export function createListReplies(takePage: TakePage): ReplyWithList {
   const underWay = new Map<string, number>();
 
   function begin(caller: Caller): () => void {
@@ -74,17 +78,19 @@ export function createListReplies(): ReplyWithList {
       return { type: 'json', status: 200, body: { [list.name]: views, ...next } };
     }
     const end = begin(call.caller);
-    const { signal } = call;
-    // A client that has left may never be sent the reply.
-    if (signal.aborted) end();
-    else signal.addEventListener('abort', end, { once: true });
+    const { caller, signal } = call;
     try {
       // Before the head of the reply, so that a wrong cursor is refused.
       const first = await list.page(cursor, PAGE_MAX);
+      const pieces = new ExportPieces({ list, format, first, take: () => takePage(caller), end });
+      // A client that has left may never be sent the reply.
+      const leave = () => void pieces.return();
+      if (signal.aborted) leave();
+      else signal.addEventListener('abort', leave, { once: true });
       return {
         type: 'pieces',
         isCounted: true,
-        pieces: new ExportPieces(piecesOf(list, format, first), end),
+        pieces,
         headers: {
           'content-type': `${TYPES[format]}; charset=utf-8`,
           'content-disposition': `attachment; filename="${list.name}.${format}"`,
@@ -106,32 +112,51 @@ function formatOf(accept = ''): ListFormat {
   return acceptsType(accept, TYPES.jsonl) ? 'jsonl' : 'json';
 }
 
+/** An export that has begun. */
+interface BegunExport {
+  readonly list: ExportedList;
+  readonly format: 'csv' | 'jsonl';
+  readonly first: ExportPage;
+  /** Counts one more page. */
+  readonly take: () => Promise<void>;
+  readonly end: () => void;
+}
+
+/** What an export yields: `cut` where it was ended before it was whole. */
+type ExportText = AsyncGenerator<string, 'cut' | undefined>;
+
 /** Pieces whose end is told, also where nobody has begun to read them. */
-class ExportPieces implements AsyncIterator<string, undefined> {
-  readonly #pieces: AsyncGenerator<string, undefined>;
+class ExportPieces implements AsyncIterator<string, 'cut' | undefined> {
+  readonly #ending = new AbortController();
+  readonly #pieces: ExportText;
   readonly #end: () => void;
 
-  constructor(pieces: AsyncGenerator<string, undefined>, end: () => void) {
-    this.#pieces = pieces;
-    this.#end = end;
+  constructor(begun: BegunExport) {
+    this.#pieces = piecesOf(begun, this.#ending.signal);
+    this.#end = begun.end;
   }
 
-  async next(): Promise<IteratorResult<string, undefined>> {
-    return this.#pieces.next();
+  async next(): Promise<IteratorResult<string, 'cut' | undefined>> {
+    // A generator that was ended would say that it was whole.
+    return this.#ending.signal.aborted ? { done: true, value: 'cut' } : this.#pieces.next();
   }
 
-  async return(): Promise<IteratorResult<string, undefined>> {
-    this.#end();
-    return this.#pieces.return(undefined);
+  async return(): Promise<IteratorResult<string, 'cut' | undefined>> {
+    this.#ending.abort();
+    try {
+      // A page that is read now is read to its end, and the export counts until then.
+      return await this.#pieces.return('cut');
+    } finally {
+      this.#end();
+    }
   }
 }
 
-/** A page at a time, which is read when the one before has been sent. */
+/** A page at a time, which is read when the one before has been sent, and when the budget of the caller admits it. */
 async function* piecesOf(
-  { columns, page }: ExportedList,
-  format: 'csv' | 'jsonl',
-  first: ExportPage,
-): AsyncGenerator<string, undefined> {
+  { list: { columns, page }, format, first, take }: BegunExport,
+  signal: AbortSignal,
+): ExportText {
   const isCsv = format === 'csv';
   if (isCsv) yield csvRecord(columns);
   let { views, nextCursor } = first;
@@ -142,9 +167,27 @@ async function* piecesOf(
       isCsv ? csvRecord(columns.map((column) => view[column])) : `${JSON.stringify(view)}\n`,
     );
     if (lines.length > 0) yield lines.join('');
-    if (nextCursor === undefined) return;
+    if (nextCursor === undefined) return undefined;
     if (rows >= EXPORT_ROWS_MAX || pages >= PAGES_MAX) break;
+    // Where no row matches, nothing is sent by which it would be noticed that the reader has gone.
+    if (!(await isAdmitted(take, signal))) return 'cut';
     ({ views, nextCursor } = await page(nextCursor, Math.min(PAGE_MAX, EXPORT_ROWS_MAX - rows)));
   }
   yield isCsv ? csvRecord(['nextCursor', nextCursor]) : `${JSON.stringify({ nextCursor })}\n`;
+  return undefined;
+}
+
+/** Resolves when a budget admits one more page; with false once the export was ended. */
+async function isAdmitted(take: () => Promise<void>, signal: AbortSignal): Promise<boolean> {
+  while (!signal.aborted) {
+    try {
+      await take();
+      return !signal.aborted;
+    } catch (error) {
+      if (!isParleyError(error) || error.retryAfterSeconds === undefined) throw error;
+      const pauseMs = error.retryAfterSeconds * 1_000;
+      await sleep(pauseMs, undefined, { ref: false, signal }).catch(() => undefined);
+    }
+  }
+  return false;
 }

@@ -57,7 +57,7 @@ interface CommonQuery {
 
 /** What of a tenant an operator lists. */
 export function listRoutes(deps: AdminDeps): Route[] {
-  const reply = createListReplies();
+  const reply = createListReplies(deps.takePage);
   return [elicitationsRoute(deps, reply), approvalsRoute(deps, reply), turnsRoute(deps, reply)];
 }
 
