@@ -190,6 +190,26 @@ await describeInChromium('the console', (chromium) => {
     expect(streams).toHaveLength(1);
   });
 
+  it('shows a list of which something changes before each reply', async () => {
+    await askAsService(site);
+    const page = await open('/console/people', { who: 'viewer' });
+    let told = 0;
+    await page.route('**/v1/admin/events', async (route) => {
+      told += 1;
+      const body = 'retry: 300\nevent: reload\ndata: {}\n\n';
+      await route.fulfill({ contentType: 'text/event-stream', body });
+    });
+    await page.route(/\/v1\/admin\/elicitations/, async (route) => {
+      const before = told;
+      await expect.poll(() => told, { timeout: 20_000 }).toBeGreaterThan(before + 4);
+      // The page may have given the call up.
+      await route.continue().catch(() => undefined);
+    });
+    await page.goto(`${site.publicUrl}/console/elicitations`);
+    await page.getByRole('table').waitFor();
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
+  });
+
   it.each([
     ['a viewer', 'viewer', { acts: false, content: false }],
     ['an operator', 'operator', { acts: true, content: false }],
