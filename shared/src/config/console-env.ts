@@ -1,3 +1,4 @@
+import { LOOPBACK_HOSTS } from '@parley/core/domain/url';
 import type { Env } from './variables.ts';
 
 const NEEDED = {
@@ -12,14 +13,21 @@ const NEEDED = {
 
 /** Faults in the settings of the console. */
 export function faultsOfConsole(env: Env): string[] {
-  const { PARLEY_CONSOLE: console, NODE_ENV } = env;
+  const { PARLEY_CONSOLE: console, PARLEY_PUBLIC_URL: url, NODE_ENV } = env;
   if (console === undefined) return [];
   const faults = NEEDED[console].flatMap((name) =>
     env[name] === undefined ? [`${name}: is required with PARLEY_CONSOLE=${console}`] : [],
   );
   if (console === 'dev' && NODE_ENV === 'production')
     faults.push('PARLEY_CONSOLE: production needs oidc; dev does not verify the typed name');
+  // Where NODE_ENV was forgotten, the address tells that this is not the machine of one developer.
+  else if (console === 'dev' && url !== undefined && !isLocal(url))
+    faults.push('PARLEY_CONSOLE: dev needs a PARLEY_PUBLIC_URL on localhost; it gives everybody every role');
   if (env.PARLEY_CONSOLE_IDLE_SECONDS > env.PARLEY_CONSOLE_SESSION_SECONDS)
     faults.push('PARLEY_CONSOLE_IDLE_SECONDS: must be at most PARLEY_CONSOLE_SESSION_SECONDS');
   return faults;
+}
+
+function isLocal(url: string): boolean {
+  return URL.canParse(url) && LOOPBACK_HOSTS.has(new URL(url).hostname);
 }

@@ -61,6 +61,7 @@ describe('the identity setting of the connect pages', () => {
     ['PARLEY_TITLE', { PARLEY_TITLE: 'a\u0000b' }],
     ['PARLEY_CONSOLE', { PARLEY_CONSOLE: 'true' }],
     ['PARLEY_CONSOLE', { ...CONSOLE, PARLEY_CONSOLE: 'dev' }],
+    ['PARLEY_CONSOLE', { ...CONSOLE, PARLEY_CONSOLE: 'dev', NODE_ENV: 'development' }],
     ['PARLEY_PUBLIC_URL', { ...CONSOLE, PARLEY_PUBLIC_URL: '' }],
     ['PARLEY_CONSOLE_ROLES_CLAIM', { ...CONSOLE, PARLEY_CONSOLE_ROLES_CLAIM: '' }],
     ['PARLEY_CONNECT_OIDC_ISSUER', { ...CONSOLE, PARLEY_CONNECT_OIDC_ISSUER: '' }],

@@ -20,7 +20,7 @@ export const PAGE_VARIABLES = {
     .enum(['oidc', 'dev'])
     .optional()
     .describe(
-      'How operators sign in to the console at /console. `oidc`: at the provider of PARLEY_CONNECT_OIDC_*, where its redirect URI `<PARLEY_PUBLIC_URL>/console/signed-in` is registered, too. `dev`: the typed name is believed and has every role, which production refuses. Without it there is no console.',
+      'How operators sign in to the console at /console. `oidc`: at the provider of PARLEY_CONNECT_OIDC_*, where its redirect URI `<PARLEY_PUBLIC_URL>/console/signed-in` is registered, too. `dev`: the typed name is believed and has every role; only in development, with a PARLEY_PUBLIC_URL on localhost. Without it there is no console.',
     ),
   PARLEY_CONSOLE_ROLES_CLAIM: text(
     'Claim that says which roles an operator has: its name, or a path with dots such as `realm_access.roles`. Required with PARLEY_CONSOLE=oidc (docs/operations.md).',
