@@ -1,9 +1,12 @@
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import type { RedisLocation, RedisNode } from '../../ports/redis-location.ts';
+import { readBeforeTimeouts } from './command-timeout.ts';
 import { reconnectPauseMs } from './reconnect.ts';
 import { PersistentSentinelConnector } from './sentinel-connector.ts';
 import { ServerConnector } from './server-connector.ts';
 import { serverNameOf } from './server-name.ts';
+
+readBeforeTimeouts();
 
 // ioredis types its reply mapping as never undefined; it stays at its default everywhere.
 type Options = Omit<RedisOptions, 'replyMapping'>;
