@@ -4,7 +4,7 @@ import { type PackedPackage, PUBLISHED, packAll, ROOT } from '../../../infra/rel
 
 const MODULES = join(ROOT, 'node_modules');
 /** What the packages are built from. */
-const BUILT_FROM = ['shared', 'services/api', 'services/worker', ...PUBLISHED];
+const BUILT_FROM = ['shared', 'services/api', 'services/worker', 'clients/console', ...PUBLISHED];
 const MAKERS = ['infra/bundle', 'package.json', 'tsconfig.base.json', 'LICENSE'];
 
 /**
