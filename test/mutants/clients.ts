@@ -111,8 +111,8 @@ export const CLIENTS: readonly Mutant[] = [
   {
     defect: 'The time that is left begins anew when a question of the inbox is chosen in a terminal.',
     file: 'clients/cli/src/commands/inbox.ts',
-    find: 'elicitation, left);',
-    replace: 'elicitation);',
+    find: 'record, left);',
+    replace: 'record);',
     killedBy: 'test/integration/sdk/sdk.test.ts',
     test: 'answered elsewhere',
   },
