@@ -233,7 +233,8 @@ export function createAiSdkChunks(): AiSdkChunks {
         id: approvalId,
         data: shownApproval(approval),
       };
-      const isMoved = approvals.get(toolCallId)?.status === approval.status;
+      const before = approvals.get(toolCallId);
+      const isMoved = before?.approvalId === approvalId && before.status === approval.status;
       approvals.set(toolCallId, approval);
       // Only its deadline was moved: the client may have noted the person's decision in the call by now.
       return isMoved ? [card] : [card, ...approvalOf(toolCallId)];
