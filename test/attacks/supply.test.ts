@@ -24,7 +24,7 @@ const readLock = (folder: string): LockFile =>
   JSON.parse(readFileSync(`${root}${folder}package-lock.json`, 'utf8'));
 const lock = readLock('');
 /** Their builds hold what they need, so that it is named among what their development needs. */
-const BUNDLED = ['clients/widget'];
+const BUNDLED = ['clients/widget', 'services/server'];
 /** Packages that a test, a bench or a picture installs, when it runs, and that nothing else needs. */
 const APART = ['bench/peers/', 'test/harness/stacks/'];
 const entries = Object.entries(lock.packages);
