@@ -1,12 +1,15 @@
 import { z } from 'zod';
 import type { Route } from '../../services/api/src/http/route.ts';
+import { answerLinkRoutes } from '../../services/api/src/pages/answer/link-routes.ts';
 import type { AdminDeps } from '../../services/api/src/surfaces/admin/deps.ts';
 import { adminRoutes } from '../../services/api/src/surfaces/admin/routes.ts';
+import { userRoutes } from '../../services/api/src/surfaces/rest/users.ts';
 
 /** Types of the wire that the console shares with the services, and where they are. */
 const SHARED: Readonly<Record<string, string>> = {
   Elicitation: '@parley/core/domain/elicitations/elicitation',
   Approval: '@parley/core/domain/approvals/approval',
+  AnswerLink: '@parley/core',
 };
 
 interface Schema {
@@ -23,12 +26,10 @@ interface Schema {
   readonly additionalProperties?: Schema | boolean;
 }
 
-/** The replies of the admin API as the types of the console, from the schemas that the routes document. */
+/** The replies to operators as the types of the console, from the schemas that the routes document. */
 export function consoleTypes(): string {
-  // The routes are read and never called.
-  const { routes } = adminRoutes({} as AdminDeps);
   const named = new Map<string, string>();
-  const calls = routes
+  const calls = routesOfOperators()
     .flatMap((route) => repliesOf(route, named))
     .map(([call, type]) => `  readonly '${call}': ${type};`);
   const imports = Object.entries(SHARED)
@@ -38,16 +39,26 @@ export function consoleTypes(): string {
     .filter(([name]) => !(name in SHARED))
     .map(([name, type]) => `export type ${name} = ${type};\n`);
   return [
-    '// biome-ignore-all format: written by `npm run docs` from the schemas of the routes under /v1/admin.',
+    '// biome-ignore-all format: written by `npm run docs` from the schemas of the routes for operators.',
     ...imports.sort((a, b) => (a.split(' from ')[1] ?? '').localeCompare(b.split(' from ')[1] ?? '')),
     '',
     ...types,
-    '/** What each call of the admin API replies. */',
+    '/** What each call of an operator replies. */',
     'export interface AdminReplies {',
     ...calls,
     '}',
     '',
   ].join('\n');
+}
+
+/** The routes that admit the operators of the console. They are read and never called. */
+function routesOfOperators(): Route[] {
+  const { routes } = adminRoutes({} as AdminDeps);
+  const links = answerLinkRoutes({} as Parameters<typeof answerLinkRoutes>[0]);
+  const users = userRoutes(async () => {
+    throw new Error('The routes are read and never called.');
+  });
+  return [...routes, ...links.routes, ...users].filter(({ proof }) => proof.by === 'operator');
 }
 
 function repliesOf({ method, path, docs }: Route, named: Map<string, string>): [string, string][] {
@@ -57,7 +68,7 @@ function repliesOf({ method, path, docs }: Route, named: Map<string, string>): [
   for (const [name, of] of Object.entries($defs)) named.set(name, name in SHARED ? '' : typeOf(of));
   const id = schema.meta()?.id;
   if (id !== undefined && reply.$ref === undefined) {
-    named.set(id, typeOf(reply));
+    named.set(id, id in SHARED ? '' : typeOf(reply));
     return [[`${method} ${path}`, id]];
   }
   return [[`${method} ${path}`, typeOf(reply)]];

@@ -107,6 +107,45 @@ await describeInChromium('the console', (chromium) => {
     expect(await withdraw.count()).toBe(0);
   });
 
+  it('makes an answer link after it has asked back, shows it once and copies it', async () => {
+    const { id } = await talkOf(site, { text: 'ask', chatId: 'linked' });
+    const page = await open(`/console/elicitations/${id}`);
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.getByRole('button', { name: 'Make an answer link' }).press('Enter');
+    const dialog = page.getByRole('dialog', { name: 'Make an answer link?' });
+    await looksSound(page);
+    await dialog.getByLabel('Can be opened for').selectOption('900');
+    await dialog.getByRole('button', { name: 'Make an answer link' }).press('Enter');
+    const link = dialog.getByLabel('Answer link');
+    expect(await link.inputValue()).toContain(`/auth/answer/${id}#`);
+    await dialog.getByRole('button', { name: 'Copy' }).press('Enter');
+    await dialog.getByText('It is copied.').waitFor();
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(await link.inputValue());
+    await looksSound(page);
+    await dialog.getByRole('button', { name: 'Close' }).press('Enter');
+    await dialog.waitFor({ state: 'detached' });
+    expect(await page.content()).not.toContain('/auth/answer/');
+  });
+
+  it('erases a person once their id is typed', async () => {
+    const { userId } = await talkOf(site, { text: 'ask', chatId: 'erased' });
+    const page = await open(`/console/people/${encodeURIComponent(userId)}`);
+    await expect.poll(() => page.getByRole('link', { name: 'The agent asked' }).count()).toBe(1);
+    await page.getByRole('button', { name: 'Erase' }).press('Enter');
+    const dialog = page.getByRole('dialog', { name: 'Erase this person?' });
+    await looksSound(page);
+    const typed = dialog.getByLabel('Type this user id');
+    await typed.fill(`${userId}x`);
+    await typed.press('Enter');
+    expect(await typed.evaluate((input: HTMLInputElement) => input.validationMessage)).toBe(
+      'This is not the id of the person.',
+    );
+    await typed.fill(userId);
+    await typed.press('Enter');
+    await page.getByText('The person is erased.').waitFor();
+    await expect.poll(() => page.getByRole('link', { name: 'The agent asked' }).count()).toBe(0);
+  });
+
   it('moves a deadline, and shows the old one and the new one', async () => {
     const { id } = await talkOf(site, { text: 'ask', chatId: 'extended' });
     const page = await open(`/console/elicitations/${id}`);

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { createServer, type RequestListener } from 'node:http';
-import { operatorOf } from '@parley/shared/domain/caller';
+import { createLog } from '@parley/shared/observe/log';
 import { createRedisBackend } from '@parley/shared/redis/backend';
 import type { KeyRing } from '@parley/shared/vault/key-ring';
 import { onTestFinished } from 'vitest';
@@ -8,7 +8,10 @@ import type { AccountEvent } from '../../../services/api/src/accounts/events.ts'
 import { createAuthenticate } from '../../../services/api/src/http/auth.ts';
 import { NO_DRAIN } from '../../../services/api/src/http/life/drain.ts';
 import { createHeartbeats } from '../../../services/api/src/http/life/heartbeats.ts';
+import type { OperatorAct } from '../../../services/api/src/http/proof/acts.ts';
 import { createServe } from '../../../services/api/src/http/serve.ts';
+import { answerLinkRoutes } from '../../../services/api/src/pages/answer/link-routes.ts';
+import { createAnswerLinks } from '../../../services/api/src/pages/answer/links.ts';
 import { createOperatorSessions } from '../../../services/api/src/pages/console/admission.ts';
 import {
   createOidcOperators,
@@ -17,11 +20,13 @@ import {
 } from '../../../services/api/src/pages/console/identity.ts';
 import { createConsoleParts, type SessionChange } from '../../../services/api/src/pages/console/parts.ts';
 import { consoleRoutes } from '../../../services/api/src/pages/console/routes.ts';
-import type { OperatorAct } from '../../../services/api/src/surfaces/admin/deps.ts';
 import { adminRoutes } from '../../../services/api/src/surfaces/admin/routes.ts';
+import { userRoutes } from '../../../services/api/src/surfaces/rest/users.ts';
+import { createActLog } from '../../../services/api/src/wiring/acts.ts';
 import { createApp } from '../../../services/api/src/wiring/app.ts';
+import { wireEraseUser } from '../../../services/api/src/wiring/erase-user.ts';
 import { startAuthorizationServer } from '../../../stand-ins/authorization-server/authorization-server.ts';
-import { engineOn } from '../engines/engines.ts';
+import { dispatchOn, engineOn } from '../engines/engines.ts';
 import { ROOMY } from '../engines/settings.ts';
 import { listenOnFreePort } from '../free-port.ts';
 import { adminDepsOn } from '../http/admin.ts';
@@ -48,7 +53,7 @@ export interface ConsoleWorldOptions {
 interface NotedByPods {
   readonly sessions: SessionChange[];
   readonly events: AccountEvent[];
-  readonly acts: (OperatorAct & { readonly operator: string | undefined })[];
+  readonly acts: (OperatorAct & { readonly operator?: string })[];
 }
 
 export type ConsoleWorld = Awaited<ReturnType<typeof startConsoleWorld>>;
@@ -128,13 +133,25 @@ async function openPod({ publicUrl, identity, keys, noted, ...options }: SharedB
     onEvent: (event) => void noted.events.push(event),
     onSession: (change) => void noted.sessions.push(change),
   });
-  const admin = adminRoutes(
-    adminDepsOn(backend, {
-      engine,
-      streamsOf: limits.streamsOf,
-      onAct: (act, caller) => void noted.acts.push({ ...act, operator: operatorOf(caller) }),
-    }),
-  );
+  const log = actLogOf(noted);
+  const onAct = createActLog(log);
+  const admin = adminRoutes(adminDepsOn(backend, { engine, streamsOf: limits.streamsOf, onAct }));
+  const answerLinks = answerLinkRoutes({
+    engine,
+    pages: { publicUrl, links: createAnswerLinks(backend.pages) },
+    linksApprovals: true,
+    onEvent: parts.onEvent,
+    onAct,
+  });
+  const eraseUser = wireEraseUser({
+    backend,
+    engine,
+    log,
+    deliveries: dispatchOn(backend),
+    deliveryKinds: [],
+    disconnectAll: undefined,
+    unlink: undefined,
+  });
   const serve = createServe({
     authenticate: createAuthenticate({
       serviceKeys: [{ tenant: 'acme', name: 'desk', scopes: ['operate'], secret: KEY }],
@@ -151,12 +168,24 @@ async function openPod({ publicUrl, identity, keys, noted, ...options }: SharedB
     },
     onStream: () => undefined,
   });
-  const surfaces = [admin, consoleRoutes(parts)];
+  const surfaces = [admin, answerLinks, { routes: userRoutes(eraseUser) }, consoleRoutes(parts)];
   return {
     app: createApp({ surfaces, serve, corsOrigins: ['https://page.example'], version: 'test' }),
     engine,
     backend,
   };
+}
+
+/** The log of a pod, of which the acts of operators are noted. */
+function actLogOf({ acts }: NotedByPods) {
+  return createLog(
+    { service: 'test', level: 'info', pod: 'test' },
+    {
+      write(line: string) {
+        if (line.includes('operator acted')) acts.push(JSON.parse(line));
+      },
+    },
+  );
 }
 
 /** What `GET /console/session` says. */

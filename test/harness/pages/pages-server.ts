@@ -50,7 +50,13 @@ export function createPages(
   const { engine, publicUrl, linksApprovals, onEvent } = deps;
   const links = createAnswerLinks(deps.store);
   const surfaces = [
-    answerLinkRoutes({ engine, pages: { publicUrl, links }, linksApprovals, onEvent }),
+    answerLinkRoutes({
+      engine,
+      pages: { publicUrl, links },
+      linksApprovals,
+      onEvent,
+      onAct: () => undefined,
+    }),
     answerPageRoutes({ ...deps, links, connect: deps }),
     authRoutes(deps),
     accountRoutes(deps),

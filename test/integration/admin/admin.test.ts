@@ -4,7 +4,7 @@ import { DETACHED, type RunRef } from '@parley/shared/domain/runs/run';
 import { tenantListKey } from '@parley/shared/redis/client/keys';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { OperatorAct } from '../../../services/api/src/surfaces/admin/deps.ts';
+import type { OperatorAct } from '../../../services/api/src/http/proof/acts.ts';
 import { serviceOwner } from '../../../services/api/src/turns/principal.ts';
 import { call, expectProblem } from '../../harness/attacks/call.ts';
 import { runCli } from '../../harness/cli/run.ts';

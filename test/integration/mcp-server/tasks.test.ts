@@ -425,7 +425,7 @@ mcpOffer:
       disconnectAll: undefined,
       unlink: undefined,
     });
-    await erase(ada, 'test');
+    await erase(ada, { kind: 'service', tenant: ada.tenant });
     for (const method of ['tasks/get', 'tasks/update', 'tasks/cancel'])
       expect(await client.ask(second, method, { taskId, inputResponses: {} })).toMatchObject({
         error: { code: -32602 },

@@ -88,6 +88,46 @@ describe('operators who sign in at the provider', () => {
   });
 });
 
+test.each([
+  ['ada', [201, 200, 200]],
+  ['vera', [403, 403, 403]],
+  ['rita', [403, 403, 403]],
+])('%s makes and revokes an answer link, and erases a person, as the roles allow', async (user, expected) => {
+  const here = await world();
+  const id = await asked(here);
+  const { send, session } = await signedInOperator(here, user);
+  const steps = [
+    ['POST', `/v1/elicitations/${id}/answer-link`],
+    ['DELETE', `/v1/elicitations/${id}/answer-link`],
+    ['DELETE', '/v1/users/alice'],
+  ] as const;
+  const replies = [];
+  for (const [method, path] of steps) {
+    // Neither a session without its token nor a key that may only operate can do it.
+    expect((await send(method, path, inTenant('acme'))).status).toBe(403);
+    expect((await send(method, path, here.bearer)).status).toBe(403);
+    replies.push(await send(method, path, { ...inTenant('acme'), 'parley-csrf': session.csrf }));
+  }
+  expect(replies.map(({ status }) => status)).toEqual(expected);
+  const [link, revoked, erased] = replies.map(({ json }) => json);
+  const isAllowed = user === 'ada';
+  expect(here.acts.map(({ act, subject, operator }) => [act, subject, operator])).toEqual(
+    isAllowed
+      ? [
+          ['link', id, user],
+          ['revoke_link', id, user],
+          ['erase', 'alice', user],
+        ]
+      : [],
+  );
+  expect(here.events).toEqual([]);
+  const { records } = await here.backend.records.readMany([id]);
+  expect(records.length > 0 && records[0] !== undefined).toBe(!isAllowed);
+  if (!isAllowed) return;
+  expect(link).toMatchObject({ url: expect.stringContaining(`/auth/answer/${id}#`) });
+  expect([revoked, erased]).toMatchObject([{ revoked: true }, { complete: true, erased: { withdrawn: 1 } }]);
+});
+
 describe('the session of an operator', () => {
   test('ends with the sign-out, on every pod, also where a pod renews its use a moment later', async () => {
     const here = await world();

@@ -90,7 +90,7 @@ function podOn(records: OwnerRecords = backend.ownerRecords.slack): Pod {
   };
   return {
     links: { ...links, add: (user, owner) => links.add(user, owner).catch(refusedIsFine) },
-    erase: async (owner) => void (await newErase()(owner, 'test')),
+    erase: async (owner) => void (await newErase()(owner, { kind: 'service', tenant: owner.tenant })),
   };
 }
 

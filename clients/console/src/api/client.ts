@@ -20,7 +20,7 @@ export interface CallParts {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The admin API, in one tenant, for the operator who has signed in. */
+/** What operators call, in one tenant, for the operator who has signed in. */
 export interface AdminApi {
   readonly transport: Transport;
   /** The time on the server's clock, in ms. */
@@ -38,7 +38,8 @@ interface AdminApiOptions {
   readonly onSignedOut: () => void;
 }
 
-const ATTEMPT_MS = 15_000;
+// To erase a person takes up to 20 s.
+const ATTEMPT_MS = 30_000;
 
 export function createAdminApi({ session, tenant, onSignedOut }: AdminApiOptions): AdminApi {
   const clock = createServerClock();

@@ -1,4 +1,5 @@
-// biome-ignore-all format: written by `npm run docs` from the schemas of the routes under /v1/admin.
+// biome-ignore-all format: written by `npm run docs` from the schemas of the routes for operators.
+import type { AnswerLink } from '@parley/core';
 import type { Approval } from '@parley/core/domain/approvals/approval';
 import type { Elicitation } from '@parley/core/domain/elicitations/elicitation';
 
@@ -22,7 +23,11 @@ export type AccountOfPerson = { readonly toolId: string; readonly service: strin
 
 export type AdminConversation = { readonly conversationId: string; readonly turns: readonly ({ readonly streamRequestId: string; readonly turn?: AdminTurn; readonly messages?: readonly ({ readonly role: 'user' | 'assistant' | 'tool'; readonly text: string; readonly isCut?: true })[] })[] };
 
-/** What each call of the admin API replies. */
+export type AnswerLinkRevoked = { readonly revoked: boolean };
+
+export type ErasedUser = { readonly userId: string; readonly complete: boolean; readonly erased: { readonly withdrawn: number; readonly stopped: number; readonly elicitations: number; readonly turns: number; readonly conversations: number; readonly accounts: number; readonly pages: number } };
+
+/** What each call of an operator replies. */
 export interface AdminReplies {
   readonly 'GET /v1/admin/overview': Overview;
   readonly 'GET /v1/admin/counts': Counts;
@@ -48,4 +53,9 @@ export interface AdminReplies {
   readonly 'POST /v1/admin/turns/:streamRequestId/redeliver': { readonly outstanding: true };
   readonly 'GET /v1/admin/people/:userId': AdminPerson;
   readonly 'GET /v1/admin/conversations/:conversationId': AdminConversation;
+  readonly 'POST /v1/elicitations/:id/answer-link': AnswerLink;
+  readonly 'DELETE /v1/elicitations/:id/answer-link': AnswerLinkRevoked;
+  readonly 'POST /v1/approvals/:id/answer-link': AnswerLink;
+  readonly 'DELETE /v1/approvals/:id/answer-link': AnswerLinkRevoked;
+  readonly 'DELETE /v1/users/:userId': ErasedUser;
 }

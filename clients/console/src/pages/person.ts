@@ -1,12 +1,14 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import type { LiveChange } from '../api/live.ts';
 import type { AdminPerson } from '../api/replies.ts';
+import { mayAct } from '../kit/at.ts';
 import { ConsolePage } from '../kit/page.ts';
 import { emptyNote } from '../parts/notes.ts';
 import { type TableColumn, tableView } from '../parts/table.ts';
 import { badge, factList, idText, outside } from '../parts/texts.ts';
 import { ago, numberIn } from '../parts/times.ts';
 import { hrefOf } from '../place.ts';
+import { eraseDialog } from './erase.ts';
 import { approvalColumns, elicitationColumns } from './records.ts';
 import { keyOfTurn, turnColumns } from './turns.ts';
 
@@ -41,7 +43,9 @@ export class PersonPage extends ConsolePage<AdminPerson> {
     ...rest
   }: AdminPerson): TemplateResult {
     const { at } = this;
+    const erase = () => eraseDialog(at, this.place.id, () => void this.reload());
     return html`
+      ${mayAct(at) ? html`<div class="actions"><button type="button" class="button danger" @click=${erase}>${at.words.erase}</button></div>` : nothing}
       <div class="columns">
         <div>
           ${this.#section({ kind: 'elicitations', rows: elicitations, columns: elicitationColumns(at, false), keyOf: (one) => one.elicitationId })}

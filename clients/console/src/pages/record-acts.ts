@@ -2,6 +2,7 @@ import { html, type TemplateResult } from 'lit';
 import type { AdminCall } from '../api/client.ts';
 import type { PageContext } from '../kit/at.ts';
 import { openDialog } from '../parts/dialogs.ts';
+import { answerLinkDialog } from './answer-link.ts';
 import type { ShownRecord } from './shown-record.ts';
 
 type Act = 'withdraw' | 'extend' | 'redeliver';
@@ -26,7 +27,12 @@ export function recordActions(at: PageContext, record: ShownRecord, onDone: () =
     html`<button type="button" class="button" @click=${onClick}>${word}</button>`;
   const acts = { at, record, onDone };
   return html`
-    ${record.hasEnded ? '' : html`${button(words.withdraw, () => withdraw(acts))} ${button(words.extend, () => extend(acts))}`}
+    ${
+      record.hasEnded
+        ? ''
+        : html`${button(words.withdraw, () => withdraw(acts))} ${button(words.extend, () => extend(acts))}
+      ${button(words.makeLink, () => answerLinkDialog(at, record))}`
+    }
     ${button(words.deliverAgain, () => deliverAgain(acts))}
   `;
 }

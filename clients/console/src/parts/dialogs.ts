@@ -1,4 +1,5 @@
 import { html, nothing, render, type TemplateResult } from 'lit';
+import { detailsOf } from '../api/client.ts';
 import type { ConsoleStrings } from '../strings/en.ts';
 import { sentenceOf } from './notes.ts';
 import { outside } from './texts.ts';
@@ -65,7 +66,7 @@ function dialogView(
       <div class="actions"><button type="button" class="button" autofocus @click=${close}>${words.close}</button></div>`;
   return html`${heading}<form @submit=${act}>
     ${body}
-    ${error === undefined ? nothing : html`<p class="note danger" role="alert">${sentenceOf(error, words)}</p>`}
+    ${error === undefined ? nothing : html`<p class="note danger" role="alert">${[sentenceOf(error, words), ...detailsOf(error)].map(outside).map((one) => html`${one} `)}</p>`}
     <div class="actions">
       <button class="button ${isDangerous ? 'danger' : 'primary'}" aria-disabled=${isActing}>${word}</button>
       <button type="button" class="button" @click=${close}>${words.cancel}</button>

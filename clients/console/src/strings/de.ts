@@ -163,6 +163,18 @@ export const CONSOLE_GERMAN: ConsoleStrings = {
   deliverTurnWhat: 'Die Nachrichten des Laufs in einem Kanal werden auf den neuesten Stand gebracht.',
   deliverBy: 'Mit: webhook oder dem Namen eines Kanals',
   onItsWay: 'Ein Worker stellt es zu.',
+  makeLink: 'Antwortlink erstellen',
+  makeLinkTitle: 'Einen Antwortlink erstellen?',
+  makeLinkWhat:
+    'Der erste Browser, der ihn öffnet, antwortet im Namen der Person, ohne Anmeldung. Schicken Sie ihn nur der Person. Ein früherer Link gilt nicht mehr.',
+  opensFor: 'Kann geöffnet werden für',
+  alsoSensitive: 'Auch wenn die Frage vertraulich ist',
+  alsoHighRisk: 'Auch wenn das Risiko des Aufrufs hoch ist',
+  linkIsMade: 'Er wird nur dieses eine Mal gezeigt:',
+  answerLink: 'Antwortlink',
+  copy: 'Kopieren',
+  copied: 'Er ist kopiert.',
+  notCopied: 'Ihr Browser lässt die Seite nicht kopieren. Der Link ist markiert: Kopieren Sie ihn selbst.',
 
   serviceKey: 'Dienstschlüssel',
   restsUntil: 'Geht spätestens weiter',
@@ -193,6 +205,13 @@ export const CONSOLE_GERMAN: ConsoleStrings = {
 
   userId: 'Benutzerkennung',
   show: 'Anzeigen',
+  erase: 'Löschen',
+  eraseTitle: 'Diese Person löschen?',
+  eraseWhat:
+    'Alles, was Parley von der Person speichert, wird gelöscht: offene Läufe enden, offene Fragen werden zurückgezogen, Konten werden getrennt. Das lässt sich nicht rückgängig machen. Nehmen Sie der Person zuerst den Zugang beim Anmeldedienst.',
+  typeUserId: 'Geben Sie diese Benutzerkennung ein',
+  isNotTheId: 'Das ist nicht die Kennung der Person.',
+  erased: 'Die Person ist gelöscht.',
   exactId: 'Die genaue Kennung, wie Ihr Anmeldedienst sie angibt. Hier werden keine Personen aufgelistet.',
   showEnded: 'Beendete anzeigen',
   ofPerson: {

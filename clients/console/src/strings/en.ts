@@ -156,6 +156,18 @@ export const CONSOLE_ENGLISH = {
   deliverTurnWhat: 'The messages of the turn in a channel are brought up to date.',
   deliverBy: 'By: webhook, or the name of a channel',
   onItsWay: 'A worker delivers it.',
+  makeLink: 'Make an answer link',
+  makeLinkTitle: 'Make an answer link?',
+  makeLinkWhat:
+    "The first browser that opens it answers in the person's name, without a sign-in. Send it to the person alone. A link that was made before no longer works.",
+  opensFor: 'Can be opened for',
+  alsoSensitive: 'Also if the question is sensitive',
+  alsoHighRisk: 'Also if the risk of the call is high',
+  linkIsMade: 'It is shown this once:',
+  answerLink: 'Answer link',
+  copy: 'Copy',
+  copied: 'It is copied.',
+  notCopied: 'Your browser does not let the page copy. The link is marked: copy it yourself.',
 
   // A turn
   serviceKey: 'Service key',
@@ -188,6 +200,13 @@ export const CONSOLE_ENGLISH = {
   // People
   userId: 'User id',
   show: 'Show',
+  erase: 'Erase',
+  eraseTitle: 'Erase this person?',
+  eraseWhat:
+    'All that Parley stores of the person is deleted: open turns end, open questions are withdrawn, and accounts are disconnected. It cannot be undone. Take the access away at your sign-in provider first.',
+  typeUserId: 'Type this user id',
+  isNotTheId: 'This is not the id of the person.',
+  erased: 'The person is erased.',
   exactId: 'The exact id, as your sign-in provider gives it. Nothing here lists people.',
   showEnded: 'Show what has ended',
   ofPerson: {

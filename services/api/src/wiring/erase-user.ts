@@ -1,4 +1,5 @@
 import type { Owner } from '@parley/core/domain/ids';
+import { keyIdOf, operatorOf } from '@parley/shared/domain/caller';
 import type { Deliveries } from '@parley/shared/ports/delivery/kind';
 import type { VaultStore } from '@parley/shared/ports/vault';
 import { eraseConversation } from '@parley/shared/runs/erase/conversation';
@@ -6,6 +7,7 @@ import { eraseUser } from '@parley/shared/runs/erase/user';
 import { answerLimitOf, USER_LIMITS } from '../http/limits/call-limits.ts';
 import type { EraseConversation } from '../surfaces/ai-sdk/conversations.ts';
 import type { EraseUser } from '../surfaces/rest/users.ts';
+import { createActLog } from './acts.ts';
 import type { PodParts } from './pod-parts.ts';
 
 interface EraseUserParts extends Pick<PodParts, 'backend' | 'engine' | 'log'> {
@@ -30,9 +32,10 @@ export function wireEraseConversation(
   return (conversation) => eraseConversation({ ...parts, ...PARTS }, conversation);
 }
 
-/** Builds the call that erases a user, and its line in the log. */
+/** Builds the call that erases a user, and its lines in the log. */
 export function wireEraseUser({ log, disconnectAll, ...parts }: EraseUserParts): EraseUser {
   const { vault } = parts.backend;
+  const onAct = createActLog(log);
   const deps = {
     ...parts,
     eraseAccounts: disconnectAll ?? ((owner: Owner) => deleteCredentials(vault, owner)),
@@ -43,7 +46,10 @@ export function wireEraseUser({ log, disconnectAll, ...parts }: EraseUserParts):
   return async (owner, by) => {
     const erased = await eraseUser(deps, owner);
     const { complete, counts } = erased;
-    log.info({ tenant: owner.tenant, userId: owner.userId, key: by, complete, ...counts }, 'user erased');
+    const operator = operatorOf(by);
+    const key = operator === undefined ? keyIdOf(by) : undefined;
+    log.info({ ...owner, key, operator, complete, ...counts }, 'user erased');
+    if (operator !== undefined) onAct({ act: 'erase', subject: owner.userId }, by);
     return erased;
   };
 }

@@ -1,11 +1,11 @@
 import { ParleyError } from '@parley/core/domain/errors';
-import type { Owner } from '@parley/core/domain/ids';
-import { type Caller, keyIdOf } from '@parley/shared/domain/caller';
+import { type Caller, keyIdOf, operatorOf } from '@parley/shared/domain/caller';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { z } from 'zod';
 import type { AccountEvent } from '../../accounts/events.ts';
 import { answerPath } from '../../accounts/own-pages.ts';
-import { bearer, json, jsonBody, type Route, route, type Surface } from '../../http/route.ts';
+import type { OnAct } from '../../http/proof/acts.ts';
+import { json, jsonBody, operator, type Route, route, type Surface } from '../../http/route.ts';
 import { refuseUnlinkableApproval, refuseUnlinkableQuestion } from './linkable.ts';
 import { type AnswerLinks, LINK_SECONDS_MAX } from './links.ts';
 
@@ -19,6 +19,7 @@ interface LinkRoutesDeps {
   /** False where approvals have no links. */
   readonly linksApprovals: boolean;
   readonly onEvent: (event: AccountEvent, requestId?: string) => void;
+  readonly onAct: OnAct;
 }
 
 const LinkInput = z.strictObject({
@@ -58,7 +59,7 @@ const Revoked = z.object({ revoked: z.boolean() }).meta({ id: 'AnswerLinkRevoked
 
 /** A record that a link can lead to, as its caller may see it. */
 interface LinkableRecord {
-  readonly row: { readonly id: string; readonly expiresAt: number; readonly definition: Owner };
+  readonly row: { readonly expiresAt: number };
   readonly now: number;
 }
 
@@ -119,7 +120,7 @@ const APPROVALS: LinkedFamily<z.infer<typeof ApprovalLinkInput>> = {
   },
 };
 
-/** The calls by which an asker makes a link for a person without a token, and takes it back. */
+/** The calls by which an asker or an operator makes a link for a person without a token, and takes it back. */
 export function answerLinkRoutes(deps: LinkRoutesDeps): Surface {
   return {
     routes: [
@@ -135,11 +136,11 @@ function issueRoute<Input extends z.infer<typeof LinkInput>>(
   deps: LinkRoutesDeps,
   { path, group, input, says, sampleId, readLinkable }: LinkedFamily<Input>,
 ): Route {
-  const { pages, onEvent } = deps;
+  const { pages } = deps;
   return route({
     method: 'POST',
     path,
-    proof: bearer('link'),
+    proof: operator('link'),
     body: jsonBody(input, { optional: true }),
     docs: {
       group,
@@ -162,7 +163,7 @@ function issueRoute<Input extends z.infer<typeof LinkInput>>(
       if (pages === undefined) throw noPages();
       const opensUntil = Math.min(now + body.expiresInSeconds * 1_000, row.expiresAt);
       const token = await pages.links.issue(id, { now, opensUntil });
-      onEvent({ type: 'link', change: 'made', ...aboutOf(row), key: keyIdOf(caller) }, head.requestId);
+      note(deps, 'made', { id, caller, requestId: head.requestId });
       const link = {
         url: `${pages.publicUrl}${answerPath(id)}#${token}`,
         expiresAt: new Date(opensUntil).toISOString(),
@@ -176,11 +177,11 @@ function revokeRoute<Input extends z.infer<typeof LinkInput>>(
   deps: LinkRoutesDeps,
   { path, group, says, read }: LinkedFamily<Input>,
 ): Route {
-  const { pages, onEvent } = deps;
+  const { pages } = deps;
   return route({
     method: 'DELETE',
     path,
-    proof: bearer('link'),
+    proof: operator('link'),
     docs: {
       group,
       summary: 'Revoke the answer link',
@@ -191,17 +192,30 @@ function revokeRoute<Input extends z.infer<typeof LinkInput>>(
     async handle({ caller, params, head, admitted }) {
       const id = params.id ?? '';
       await admitted;
-      const { row } = await read(deps, caller, id);
+      await read(deps, caller, id);
       const revoked = (await pages?.links.revoke(id)) ?? false;
-      if (revoked)
-        onEvent({ type: 'link', change: 'revoked', ...aboutOf(row), key: keyIdOf(caller) }, head.requestId);
+      if (revoked) note(deps, 'revoked', { id, caller, requestId: head.requestId });
       return json(200, { revoked });
     },
   });
 }
 
-function aboutOf({ id, definition }: LinkableRecord['row']) {
-  return { elicitationId: id, tenant: definition.tenant };
+interface NotedLink {
+  readonly id: string;
+  readonly caller: Caller;
+  readonly requestId: string;
+}
+
+/** Notes what happened to the link: of an operator as an act, of a service key as an event. */
+function note(
+  { onEvent, onAct }: LinkRoutesDeps,
+  change: 'made' | 'revoked',
+  { id, caller, requestId }: NotedLink,
+): void {
+  const { tenant } = caller;
+  if (operatorOf(caller) !== undefined)
+    onAct({ act: change === 'made' ? 'link' : 'revoke_link', subject: id }, caller);
+  else onEvent({ type: 'link', change, elicitationId: id, tenant, key: keyIdOf(caller) }, requestId);
 }
 
 function noPages(): ParleyError {

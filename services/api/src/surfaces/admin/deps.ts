@@ -4,6 +4,7 @@ import type { Caller } from '@parley/shared/domain/caller';
 import { hasScope } from '@parley/shared/domain/service-key';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import type { Backend, ChatQuotas } from '@parley/shared/ports/backend';
+import type { OnAct } from '../../http/proof/acts.ts';
 import type { TakePage } from './exports.ts';
 import type { Watchers } from './live/watchers.ts';
 import type { AccountOfPerson } from './people/account.ts';
@@ -14,16 +15,6 @@ export interface OperatedChannel {
   readonly name: string;
   /** Whether a person can be notified there. */
   isLinked(owner: Owner): Promise<boolean>;
-}
-
-/** What an operator did, for the log. */
-export interface OperatorAct {
-  readonly act: 'withdraw' | 'extend' | 'stop' | 'resume' | 'redeliver';
-  /** The record, or the stream request of the turn. */
-  readonly subject: string;
-  readonly reason?: string;
-  /** How much later a deadline is. */
-  readonly seconds?: number;
 }
 
 /** What the admin API needs of the pod. */
@@ -52,8 +43,7 @@ export interface AdminDeps
   readonly chatQuotas: ChatQuotas;
   readonly takePage: TakePage;
   readonly channel?: OperatedChannel | undefined;
-  /** `caller` is the service key or the signed-in operator that asked for it. */
-  readonly onAct: (act: OperatorAct, caller: Caller) => void;
+  readonly onAct: OnAct;
 }
 
 /** Whether a caller may see what people and models wrote. */

@@ -1,12 +1,12 @@
 import { UserId } from '@parley/core/domain/elicitations/ask-input';
 import type { Owner } from '@parley/core/domain/ids';
-import { keyIdOf, notFound } from '@parley/shared/domain/caller';
+import { type Caller, notFound } from '@parley/shared/domain/caller';
 import type { Erased } from '@parley/shared/domain/erasure';
 import { z } from 'zod';
-import { bearer, json, type Route, route } from '../../http/route.ts';
+import { json, operator, type Route, route } from '../../http/route.ts';
 
-/** Removes all that is stored of a person; `by` is the service key that asks for it. */
-export type EraseUser = (owner: Owner, by: string | undefined) => Promise<Erased>;
+/** Removes all that is stored of a person; `by` is who asks for it. */
+export type EraseUser = (owner: Owner, by: Caller) => Promise<Erased>;
 
 const counted = (about: string) => z.int().describe(about);
 
@@ -34,7 +34,7 @@ export function userRoutes(eraseUser: EraseUser): Route[] {
     route({
       method: 'DELETE',
       path: '/v1/users/:userId',
-      proof: bearer('admin'),
+      proof: operator('admin'),
       docs: {
         group: 'Users',
         summary: 'Erase a user',
@@ -63,7 +63,7 @@ export function userRoutes(eraseUser: EraseUser): Route[] {
         if (!userId.success) throw notFound();
         await admitted;
         const owner = { tenant: caller.tenant, userId: userId.data };
-        const { complete, counts } = await eraseUser(owner, keyIdOf(caller));
+        const { complete, counts } = await eraseUser(owner, caller);
         return json(200, { userId: userId.data, complete, erased: counts });
       },
     }),

@@ -3,6 +3,7 @@ import { answerLinkRoutes } from '../../pages/answer/link-routes.ts';
 import { createAnswerLinks } from '../../pages/answer/links.ts';
 import { answerPageRoutes } from '../../pages/answer/page-routes.ts';
 import type { AuthPagesDeps } from '../../pages/routes.ts';
+import { createActLog } from '../acts.ts';
 import type { PodParts } from '../pod-parts.ts';
 import { brandOf } from './brand.ts';
 import { createPageLog } from './log.ts';
@@ -15,7 +16,8 @@ export function wireAnswerPages(parts: PodParts, connect: AuthPagesDeps | undefi
   const { env, backend, engine, limits, log, metrics } = parts;
   const onEvent = createPageLog({ log, metrics });
   const { PARLEY_PUBLIC_URL: publicUrl, PARLEY_APPROVAL_LINKS: linksApprovals } = env;
-  if (publicUrl === undefined) return [answerLinkRoutes({ engine, linksApprovals, onEvent })];
+  const asked = { engine, linksApprovals, onEvent, onAct: createActLog(log) };
+  if (publicUrl === undefined) return [answerLinkRoutes(asked)];
   const links = createAnswerLinks(backend.pages);
   const pages = answerPageRoutes({
     publicUrl,
@@ -35,5 +37,5 @@ export function wireAnswerPages(parts: PodParts, connect: AuthPagesDeps | undefi
     onEvent,
     ...(connect !== undefined && { connect }),
   });
-  return [answerLinkRoutes({ engine, pages: { publicUrl, links }, linksApprovals, onEvent }), pages];
+  return [answerLinkRoutes({ ...asked, pages: { publicUrl, links } }), pages];
 }
