@@ -12,6 +12,7 @@ export function withoutRecovery({ runs }: Backend): Partial<Backend> {
   return {
     heartbeats: {
       beat: async () => undefined,
+      leases: async () => [],
       lapsed: async () => [],
       forget: async () => undefined,
       alive: async () => true,

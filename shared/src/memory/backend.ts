@@ -68,6 +68,7 @@ export function createMemoryBackend(settings: BackendSettings): Backend {
     limits: createMemoryLimits(),
     vault: createMemoryVaultStore(),
     pages: createMemoryPageStore(fence),
+    installation: { queues: async () => [], servers: async () => [] },
     health: async () => ({ commands: true, subscription: true }),
     close: async () => undefined,
   };

@@ -13,6 +13,7 @@ export function createMemoryHeartbeats(): Heartbeats {
     },
     alive: async (pod) => isAlive(pod),
     connected: async () => true,
+    leases: async (limit) => [...pods].slice(0, limit).map((pod) => ({ pod, isAlive: isAlive(pod) })),
     lapsed: async () => [...pods].filter((pod) => !isAlive(pod)),
     async forget(pod) {
       if (!isAlive(pod)) pods.delete(pod);

@@ -12,6 +12,7 @@ import type { Approvals, Elicitations, StoredRecords } from './elicitations/elic
 import type { EventBus } from './elicitations/event-bus.ts';
 import type { Feed } from './elicitations/feed.ts';
 import type { Erasure } from './erasure.ts';
+import type { InstallationReader } from './installation.ts';
 import type { Limits } from './limits.ts';
 import type { OwnerRecordsByKind } from './owner-records.ts';
 import type { PageStore } from './page-store.ts';
@@ -114,6 +115,7 @@ export interface Backend {
   readonly ownerRecords: OwnerRecordsByKind;
   /** Sealed credentials. */
   readonly vault: VaultStore;
+  readonly installation: InstallationReader;
   health(): Promise<BackendHealth>;
   close(): Promise<void>;
 }

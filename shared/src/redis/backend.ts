@@ -19,6 +19,7 @@ import { createRedisFeed } from './feed/feed.ts';
 import { decodeMisfit, decodeReplied, encodeMisfit, encodeReplied } from './feed/hint-codecs.ts';
 import { decodePushedCall } from './feed/pushed-call-codec.ts';
 import { decodeApprovalWake, decodeInboxWake, decodeWake, encodeWake } from './feed/wake-codec.ts';
+import { createRedisInstallation } from './installation.ts';
 import { createDeadlineJobs } from './jobs/timers.ts';
 import { createRedisLimits } from './limits/limits.ts';
 import { createRedisDeadLetters } from './outbox/dead-letters.ts';
@@ -116,6 +117,7 @@ export function createRedisBackend(options: RedisBackendOptions): Backend {
     ownerRecords: recordsByKind(settings.workflowEntriesMax, (kind, bound) =>
       createRedisOwnerRecords(redis, { kind, bound, onError }),
     ),
+    installation: createRedisInstallation({ redis, timerQueues, onError }),
     async health() {
       const [commands, timerCanaryAgeMs, vault] = await Promise.all([
         answers(redis),

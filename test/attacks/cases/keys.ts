@@ -51,6 +51,7 @@ export function keyAttacks(world: () => World): void {
       unlink: { method: 'DELETE', path: `/v1/elicitations/${asked.elicitationId}/answer-link` },
       overview: { path: '/v1/admin/overview' },
       changes: { path: '/v1/admin/events' },
+      installation: { path: '/v1/admin/installation' },
       person: { path: '/v1/admin/people/u' },
       conversation: { path: '/v1/admin/conversations/c?userId=u' },
       questions: { path: '/v1/admin/elicitations' },
@@ -73,7 +74,7 @@ export function keyAttacks(world: () => World): void {
         'chief',
         [
           ...['ask', 'read', 'list', 'wait', 'complete', 'withdraw', 'follow'],
-          ...['link', 'unlink', 'letters', 'redrive', ...OPERATED],
+          ...['link', 'unlink', 'installation', 'letters', 'redrive', ...OPERATED],
         ],
       ],
     ] as const)('%s may make only the calls of its scopes', async (name, allowed) => {

@@ -47,6 +47,7 @@ export interface ConsoleWorldOptions {
   readonly sessionMs?: number;
   readonly operatorCalls?: number;
   readonly failuresMax?: number;
+  readonly hasOneTenant?: boolean;
 }
 
 /** What both pods would log. */
@@ -114,7 +115,13 @@ async function openPod({ publicUrl, identity, keys, noted, ...options }: SharedB
   };
   await waitUntil(isReady, { what: 'the backend' });
   const engine = engineOn(backend);
-  const { operatorCalls = 1_000, idleMs = 60_000, sessionMs = 600_000, failuresMax = 30 } = options;
+  const {
+    operatorCalls = 1_000,
+    idleMs = 60_000,
+    sessionMs = 600_000,
+    failuresMax = 30,
+    hasOneTenant = false,
+  } = options;
   const limits = callLimitsOn(backend.limits, { operatorCalls });
   const parts = createConsoleParts({
     publicUrl,
@@ -135,7 +142,9 @@ async function openPod({ publicUrl, identity, keys, noted, ...options }: SharedB
   });
   const log = actLogOf(noted);
   const onAct = createActLog(log);
-  const admin = adminRoutes(adminDepsOn(backend, { engine, streamsOf: limits.streamsOf, onAct }));
+  const admin = adminRoutes(
+    adminDepsOn(backend, { engine, streamsOf: limits.streamsOf, hasOneTenant, onAct }),
+  );
   const answerLinks = answerLinkRoutes({
     engine,
     pages: { publicUrl, links: createAnswerLinks(backend.pages) },

@@ -254,6 +254,37 @@ await describeOnRedis('the admin API', (pods, url) => {
       expect(byPerson.insights.map(({ name }) => name)).toEqual([bob.userId]);
     });
 
+    it('stand beside what runs, which a key with `admin` reads', async () => {
+      const [pod, gone] = ['api-1', 'api-2'].map((name) => `${name}/${newStream().streamRequestId}`);
+      await pods.backend.heartbeats.beat(`${pod}`, 60_000);
+      await pods.backend.heartbeats.beat(`${gone}`, 1);
+      const letter = {
+        deliveryId: 'msg_1',
+        elicitationId: 'el_1',
+        attempts: 12,
+        lastError: 'timeout',
+      } as const;
+      await pods.backend.deadLetters.add(tenant, letter);
+      await pods.backend.deadLetters.add(stranger.tenant, letter);
+      await waitUntil(async () => !(await pods.backend.heartbeats.alive(`${gone}`)), { what: 'the end' });
+      const reply = await get('/installation', adminKeyOf(alice, 'admin'));
+      expect(reply.status, reply.text).toBe(200);
+      expect(reply.json).toMatchObject({
+        pods: expect.arrayContaining([
+          { name: 'api-1', isAlive: true },
+          { name: 'api-2', isAlive: false },
+        ]),
+        queues: [
+          { name: 'expiry', failed: 0 },
+          { name: 'runs', failed: 0 },
+        ],
+        servers: [{ role: 'master', usedMemoryBytes: expect.any(Number) }],
+        deadLetters: 1,
+      });
+      expect(reply.text).not.toContain(stranger.tenant);
+      expect((await get('/installation')).status).toBe(403);
+    });
+
     it('are counted, by the age of what is open', async () => {
       const owner = stranger;
       const { row } = await askQuestion(engine, owner);

@@ -128,6 +128,15 @@ test.each([
   expect([revoked, erased]).toMatchObject([{ revoked: true }, { complete: true, erased: { withdrawn: 1 } }]);
 });
 
+test.each([
+  [true, 'vera', 200],
+  [false, 'vera', 403],
+  [false, 'ada', 403],
+])('where there is one tenant (%s), %s reads what runs: %i', async (hasOneTenant, user, status) => {
+  const { send } = await signedInOperator(await world({ hasOneTenant }), user);
+  expect((await send('GET', '/v1/admin/installation', inTenant('acme'))).status).toBe(status);
+});
+
 describe('the session of an operator', () => {
   test('ends with the sign-out, on every pod, also where a pod renews its use a moment later', async () => {
     const here = await world();

@@ -1,6 +1,6 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import type { LiveChange } from '../api/live.ts';
-import type { Counts, Overview } from '../api/replies.ts';
+import type { AdminInstallation, Counts, Overview } from '../api/replies.ts';
 import { barsView } from '../charts/bars.ts';
 import { ConsolePage } from '../kit/page.ts';
 import { filtersView } from '../parts/filters.ts';
@@ -8,6 +8,7 @@ import { ago, numberIn } from '../parts/times.ts';
 import { hrefOf } from '../place.ts';
 import { figuresView } from './figures.ts';
 import { windowFilter } from './insights.ts';
+import { installationView, readInstallation } from './installation.ts';
 
 type OverviewCounts = Overview['elicitations'];
 
@@ -15,17 +16,19 @@ type OverviewCounts = Overview['elicitations'];
 interface ReadOverview {
   readonly overview: Overview;
   readonly counts: Counts;
+  readonly installation: AdminInstallation | undefined;
 }
 
 export class OverviewPage extends ConsolePage<ReadOverview> {
   protected async load(signal: AbortSignal): Promise<ReadOverview> {
     const { api } = this.at;
     const window = this.place.query.get('window') ?? undefined;
-    const [overview, counts] = await Promise.all([
+    const [overview, counts, installation] = await Promise.all([
       api.call('GET /v1/admin/overview', { signal }),
       api.call('GET /v1/admin/counts', { query: { window }, signal }),
+      readInstallation(this.at, signal),
     ]);
-    return { overview, counts };
+    return { overview, counts, installation };
   }
 
   protected isAbout(_change: LiveChange): boolean {
@@ -36,7 +39,7 @@ export class OverviewPage extends ConsolePage<ReadOverview> {
     return html`<h1 tabindex="-1">${this.at.words.pages.overview}</h1>`;
   }
 
-  protected view({ overview, counts }: ReadOverview): TemplateResult {
+  protected view({ overview, counts, installation }: ReadOverview): TemplateResult {
     return html`
       <div class="cards">
         ${(['elicitations', 'approvals', 'turns'] as const).map((kind) => this.#kindView(kind, overview[kind]))}
@@ -51,6 +54,7 @@ export class OverviewPage extends ConsolePage<ReadOverview> {
       <div class="cards">
         ${(['elicitations', 'approvals'] as const).map((kind) => figuresView(this.at, kind, counts[kind]))}
       </div>
+      ${installation === undefined ? nothing : installationView(this.at, installation)}
     `;
   }
 

@@ -273,6 +273,17 @@ export const CONSOLE_ENGLISH = {
   medianTime: 'Median time',
   unread: 'Within 2 s',
   neverDenied: 'never denied: the rule may be needless',
+  installation: 'What runs',
+  isAlive: 'Running',
+  isLapsed: 'Gone',
+  noPods: 'No pod has a lease.',
+  queue: 'Queue',
+  queueCounts: { waiting: 'Waiting', active: 'Active', delayed: 'Delayed', failed: 'Failed' },
+  canary: 'Deadlines ran last',
+  agoFor: (duration: string) => `${duration} ago`,
+  canaryIsMissing: 'not within a day',
+  memoryOf: (used: string, max: string) => `${used} of ${max}`,
+  deadLetters: 'Webhooks given up',
 };
 
 /** The texts of a language. */

@@ -1,4 +1,5 @@
 import { backendSettings } from '@parley/shared/config/env';
+import { parseServiceKeys } from '@parley/shared/config/service-keys';
 import { createWebhooks } from '@parley/shared/delivery/webhooks';
 import type { Surface } from '../http/route.ts';
 import type { AdminDeps, OperatedChannel } from '../surfaces/admin/deps.ts';
@@ -31,6 +32,14 @@ export function wireAdmin(
     chatQuotas: settings.chatQuotas,
     takePage: (caller) => limits.call(caller, false),
     channel,
+    hasOneTenant: tenantsOf(env).size <= 1,
     onAct: createActLog(log),
   });
+}
+
+/** The tenants that the environment names. */
+function tenantsOf(env: PodParts['env']): ReadonlySet<string> {
+  const { PARLEY_API_KEYS: keys, PARLEY_JWT_TENANTS: issued, PARLEY_CONNECT_TENANTS: connected } = env;
+  const ofConsole = env.PARLEY_CONSOLE === undefined || connected.length > 0 ? connected : ['default'];
+  return new Set([...parseServiceKeys(keys).keys.map(({ tenant }) => tenant), ...issued, ...ofConsole]);
 }

@@ -16,6 +16,7 @@ export function createMemoryDeadLetters({ keepMs }: { readonly keepMs: number })
       held.set(keyOf(tenant, letter.deliveryId), { tenant, letter }, now + keepMs);
     },
     read: async (tenant, deliveryId) => read(tenant, deliveryId),
+    count: async (tenant) => held.values().filter((one) => one.tenant === tenant).length,
     async page({ tenant, cursor, limit }) {
       const letters = held
         .values()

@@ -31,6 +31,8 @@ export interface DeadLetters {
   add(tenant: string, letter: Omit<DeadLetter, 'diedAt'>): Promise<void>;
   /** Nothing when there is none, or it has expired. */
   read(tenant: string, deliveryId: string): Promise<DeadLetter | undefined>;
+  /** How many letters of a tenant have not expired. */
+  count(tenant: string): Promise<number>;
   /** A tenant's letters, newest first. */
   page(request: DeadLetterPageRequest): Promise<DeadLetterPage>;
   /** Removes a letter; with `diedAt` only the one that died then, and not a newer one. True when it was there. */

@@ -1,3 +1,9 @@
+/** Whether the lease of a pod lasts. */
+export interface PodLease {
+  readonly pod: string;
+  readonly isAlive: boolean;
+}
+
 /** Leases of the pods that run turns, kept up by heartbeats. */
 export interface Heartbeats {
   /** Extends the lease of this pod to `ttlMs` from now. */
@@ -6,6 +12,8 @@ export interface Heartbeats {
   lapsed(): Promise<readonly string[]>;
   /** Forgets a pod whose lease has lapsed; its next heartbeat makes it known again. */
   forget(pod: string): Promise<void>;
+  /** Pods that are known, at most `limit`, and whether the lease of each lasts. */
+  leases(limit: number): Promise<readonly PodLease[]>;
   /** True while the lease of that pod lasts. */
   alive(pod: string): Promise<boolean>;
   /**

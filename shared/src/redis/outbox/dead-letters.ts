@@ -6,6 +6,7 @@ import type {
 } from '../../ports/delivery/dead-letters.ts';
 import type { Commands } from '../client/connect.ts';
 import { loadScript } from '../client/script.ts';
+import { orUnavailable } from '../client/unavailable.ts';
 import { deadLetterDetailsKey, deadLettersKey } from './dead-letter-keys.ts';
 
 interface RedisDeadLettersDeps {
@@ -66,6 +67,12 @@ export function createRedisDeadLetters({ redis, keepMs, onError }: RedisDeadLett
       const reply = (await readScript(keysOf(tenant), [keepMs, deliveryId])) as string[] | null;
       return reply === null ? undefined : lettersOf([deliveryId, ...reply])[0];
     },
+    count: (tenant) =>
+      orUnavailable(async () => {
+        const [seconds, microseconds] = await redis.time();
+        const now = Number(seconds) * 1_000 + Math.floor(Number(microseconds) / 1_000);
+        return redis.zcount(deadLettersKey(tenant), `(${now - keepMs}`, '+inf');
+      }, onError),
     page,
     async remove(tenant, deliveryId, diedAt) {
       return (await removeScript(keysOf(tenant), [deliveryId, diedAt ?? ''])) === 1;

@@ -43,6 +43,10 @@ export function createRedisHeartbeats({ redis, line, onError }: RedisHeartbeatsD
     },
     alive,
     connected,
+    async leases(limit) {
+      const pods = await orUnavailable(() => redis.srandmember(podsKey(), limit), onError);
+      return Promise.all(pods.map(async (pod) => ({ pod, isAlive: await alive(pod) })));
+    },
     async lapsed() {
       const pods = await orUnavailable(() => redis.smembers(podsKey()), onError);
       const lives = await Promise.all(pods.map(alive));

@@ -12,6 +12,8 @@ import { BLOCK_SECONDS, openQueue, timerPrefix } from '../jobs/timers.ts';
 export const RUNS_QUEUE = 'runs';
 const TAKE_JOB = 'take';
 const QUEUE_INDEX = 0;
+/** Key prefix of the queue. */
+export const RUNS_PREFIX = timerPrefix(QUEUE_INDEX);
 
 // Claiming a run costs two round trips; another pod takes the job of a pod that needs seconds for that.
 const LOCK_MS = 3_000;
@@ -60,7 +62,7 @@ export function createQueueRuns({ location, producer, onError }: QueueRunsDeps):
       connection.on('error', () => undefined);
       const worker = new Worker(RUNS_QUEUE, processJob(take), {
         connection: connection as unknown as ConnectionOptions,
-        prefix: timerPrefix(QUEUE_INDEX),
+        prefix: RUNS_PREFIX,
         concurrency: AT_ONCE,
         drainDelay: BLOCK_SECONDS,
         lockDuration: LOCK_MS,

@@ -70,6 +70,7 @@ export function deadLetterContract(contract: Contract): void {
       const letter = letterOf(tenant);
       await first.add(tenant, letter);
       await second.add(tenant, { ...letter, attempts: 11, lastError: 'gone', lastStatus: 410 });
+      expect(await second.count(tenant)).toBe(1);
       const all = await walk(first, tenant);
       expect(all).toMatchObject([{ ...letter, attempts: 11, lastError: 'gone', lastStatus: 410 }]);
     });
@@ -80,6 +81,7 @@ export function deadLetterContract(contract: Contract): void {
       await first.add(tenant, letter);
       for (const other of [newOwner().tenant, `${tenant}/`, `${tenant}:x`, tenant.toUpperCase()]) {
         expect(await first.read(other, letter.deliveryId)).toBeUndefined();
+        expect(await first.count(other)).toBe(0);
         expect(await first.page({ tenant: other, limit: 10 })).toEqual({ deadLetters: [] });
         expect(await first.remove(other, letter.deliveryId)).toBe(false);
       }

@@ -120,6 +120,14 @@ export function runQueueContract(contract: Contract): void {
       };
     };
 
+    it('wait in queues that are counted, on servers that tell what they are', async () => {
+      const { installation } = contract.pods.second;
+      for (const { waiting, active, delayed, failed } of await installation.queues())
+        expect(Math.min(waiting, active, delayed, failed)).toBeGreaterThanOrEqual(0);
+      for (const server of await installation.servers())
+        expect(server).toMatchObject({ role: 'master', usedMemoryBytes: expect.any(Number) });
+    });
+
     it('are offered until they are claimed; the dead pod is then removed from the index, and added again by its next heartbeat', async () => {
       const { backend, second } = contract.pods;
       const { heartbeats } = second;
@@ -129,6 +137,10 @@ export function runQueueContract(contract: Contract): void {
       await backend.runs.begin(turn);
       await waitUntil(async () => (await heartbeats.lapsed()).includes(dead), { what: 'the silence' });
       expect(await heartbeats.lapsed()).not.toContain(alive);
+      const leases = await heartbeats.leases(10_000);
+      for (const [pod, isAlive] of [[dead, false] as const, [alive, true] as const])
+        expect(leases).toContainEqual({ pod, isAlive });
+      expect(await heartbeats.leases(1)).toHaveLength(1);
       expect(await offerOrphans(backend, { evenIfNoneLapsed: false })).toBeGreaterThanOrEqual(1);
       expect(await heartbeats.lapsed()).toContain(dead);
       const handed = taking(async (stream) => {

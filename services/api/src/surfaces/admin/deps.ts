@@ -30,6 +30,8 @@ export interface AdminDeps
     | 'heartbeats'
     | 'outbox'
     | 'deadLetters'
+    | 'installation'
+    | 'health'
   > {
   readonly engine: Engine;
   /** How long what has ended is listed, in ms. */
@@ -43,6 +45,8 @@ export interface AdminDeps
   readonly chatQuotas: ChatQuotas;
   readonly takePage: TakePage;
   readonly channel?: OperatedChannel | undefined;
+  /** True where everything that is configured is of one tenant. */
+  readonly hasOneTenant: boolean;
   readonly onAct: OnAct;
 }
 

@@ -3,6 +3,7 @@ import type { AdminDeps } from './deps.ts';
 import { createBriefCache } from './figures/brief-cache.ts';
 import { countsRoute } from './figures/counts.ts';
 import { insightsRoute } from './figures/insights.ts';
+import { installationRoute } from './installation.ts';
 import { listRoutes } from './list-routes.ts';
 import { eventsRoute } from './live/events.ts';
 import { overviewRoute } from './overview.ts';
@@ -17,6 +18,7 @@ export function adminRoutes(deps: AdminDeps): Surface {
   return {
     routes: [
       overviewRoute(deps),
+      installationRoute(deps, cached),
       countsRoute(deps, cached),
       insightsRoute(deps, cached),
       eventsRoute(deps),
