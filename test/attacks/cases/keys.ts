@@ -126,8 +126,9 @@ export function keyAttacks(world: () => World): void {
       for (const secret of Object.values(SCOPED_KEYS)) expect(all).not.toContain(secret);
     });
 
-    it('is named to nobody outside', async () => {
-      const reply = await callWith('asker', { ...POST_ASK, body: question(owner.userId) });
+    it('is named to nobody outside where a question names its agent', async () => {
+      const context = { trigger: 'agent', agent: 'Helper' };
+      const reply = await callWith('asker', { ...POST_ASK, body: { ...question(owner.userId), context } });
       const { elicitationId, streamRequestId } = reply.json as Elicitation;
       const stream = await openStream(world().pods[1], `/v1/streams/${streamRequestId}/events`, owner.token);
       const body = { reason: 'superseded' };
