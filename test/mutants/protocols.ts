@@ -25,10 +25,10 @@ export const PROTOCOLS: readonly Mutant[] = [
   {
     defect: 'A call whose MCP client was told a page begins anew ten minutes after its end.',
     file: `${API}/surfaces/mcp/waiting/call-keys.ts`,
-    find: 'if (endedAt === undefined || (await leftCalls.findTold(run)) !== undefined)',
-    replace: 'if (endedAt === undefined)',
+    find: 'return endedAt === undefined || (await leftCalls.findTold(run)) !== undefined;',
+    replace: 'return endedAt === undefined;',
     killedBy: 'test/unit/mcp-server/calls.test.ts',
-    test: 'joins one whose client was told a page, as long',
+    test: 'joins one whose client was told a page, for the retention',
   },
   {
     defect: 'The end of its session stops a call whose person answers on a page.',

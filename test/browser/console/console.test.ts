@@ -52,9 +52,8 @@ await describeInChromium('the console', (chromium) => {
       await goTo(page, `/console/elicitations/${asked.id}`, 'Question');
       await page.locator('elicitation-card').getByText('<img src=x').waitFor();
       await goTo(page, '/console', 'Overview');
-      await page.getByRole('heading', { name: 'What runs' }).waitFor();
-      await page.getByRole('row', { name: /^runs/ }).waitFor();
-      expect(await page.getByText('Running', { exact: true }).count()).toBe(3);
+      // Of a deployment with several tenants, its operators do not see what runs.
+      expect(await page.getByRole('heading', { name: 'What runs' }).count()).toBe(0);
       expect(await page.evaluate(() => 'hacked' in window)).toBe(false);
       expect(page.faults).toEqual([]);
     });
