@@ -46,7 +46,7 @@ function decoded(segment: string): string | undefined {
   }
 }
 
-/** The address of a place. What is undefined or empty is left out of its query. */
+/** The address of a place. Undefined and empty filters are left out of its query. */
 export function hrefOf(
   page: PageName,
   {

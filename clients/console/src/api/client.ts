@@ -12,7 +12,7 @@ import type { ConsoleSession } from './session.ts';
 
 export type AdminCall = keyof AdminReplies;
 
-/** Of a call: the ids in its path, its query and its body. */
+/** What fills a call: the ids in its path, its query and its body. */
 export interface CallParts {
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string | undefined>>;
@@ -25,9 +25,9 @@ export interface AdminApi {
   readonly transport: Transport;
   /** The time on the server's clock, in ms. */
   now(): number;
-  /** Makes a call. One that only reads is tried again while the server is unavailable. Rejects with ParleyClientError. */
+  /** Makes a call. A `GET` is tried again while the server is unavailable. Rejects with ParleyClientError. */
   call<Call extends AdminCall>(call: Call, parts?: CallParts): Promise<AdminReplies[Call]>;
-  /** Reads a list as a file. Where the list is longer than that, its last line has the cursor of the next one. */
+  /** Reads a list as a file. Where more rows match than an export may have, the last line of the file is the cursor of the next export. */
   download(path: string, query: Readonly<Record<string, string | undefined>>): Promise<Blob>;
 }
 
@@ -45,14 +45,14 @@ export function createAdminApi({ session, tenant, onSignedOut }: AdminApiOptions
   const clock = createServerClock();
   const fetchInSession: typeof fetch = async (input, init = {}) => {
     const headers = new Headers(init.headers);
-    // The cookie is the proof.
+    // The cookie proves who calls, and a request with a bearer token would be judged by that token alone.
     headers.delete('authorization');
     headers.set('parley-csrf', session.csrf);
     headers.set('parley-tenant', tenant);
     const sentAt = performance.now();
     const response = await fetch(input, { ...init, headers, credentials: 'same-origin' });
     const date = Date.parse(response.headers.get('date') ?? '');
-    // The header has whole seconds, rounded down.
+    // The header gives whole seconds, rounded down, so half a second more is the best guess.
     if (!Number.isNaN(date)) clock.note(new Date(date + 500).toISOString(), performance.now() - sentAt);
     if (response.status === 401) onSignedOut();
     return response;
@@ -80,7 +80,7 @@ export function codeOf(error: unknown): string {
   return isParleyClientError(error) ? error.code : 'internal';
 }
 
-/** What the server says of a refused input, in its own words. */
+/** The faults of a refused input, as the server words them. */
 export function detailsOf(error: unknown): readonly string[] {
   if (!(error instanceof ParleyClientError)) return [];
   return (error.problem?.errors ?? []).map(({ path, message }) =>

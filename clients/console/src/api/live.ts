@@ -9,7 +9,7 @@ export interface LiveChange {
   readonly userId?: string;
 }
 
-/** Called with what has changed since the last call; with nothing when anything may have. */
+/** Called with what has changed since the last call; with `undefined` when anything may have changed. */
 export type OnChanges = (changes: readonly LiveChange[] | undefined) => void;
 
 export type LiveState = 'connecting' | 'live' | 'offline';
@@ -17,22 +17,22 @@ export type LiveState = 'connecting' | 'live' | 'offline';
 /** The one event stream of a page. */
 export interface LiveChanges {
   readonly state: LiveState;
-  /** Calls back at most once in `EVERY_MS`. Returns what ends it. */
+  /** Calls back at most once in `EVERY_MS`. Returns a function that ends the subscription. */
   subscribe(onChanges: OnChanges): () => void;
   stop(): void;
 }
 
-/** A page reads what has changed at most so often. */
+/** The pause between two calls of a subscriber, in ms: each call makes a page read again. */
 export const EVERY_MS = 500;
-/** So many changes at once count as "anything". */
+/** More changes than this within one pause are told as `undefined`, so that a page reads everything once. */
 const CHANGES_MAX = 200;
 /** A stream that was refused is asked for again after this time, in ms. */
 const AGAIN_MS = 5_000;
 const PATH = '/v1/admin/events';
 
 /**
- * Follows what changes, over as many connections as it takes. While there is none, the page reads everything again now and then: a pod
- * of an earlier build has no such stream, and one that dies must not leave a page as it was.
+ * Follows what changes, over as many connections as it takes. While no connection stands, each failed attempt makes the page read everything
+ * again, because a pod of an earlier build has no such stream, and a pod that dies must not leave the page out of date.
  */
 export function followChanges(
   { transport }: Pick<AdminApi, 'transport'>,
@@ -108,7 +108,7 @@ export function followChanges(
   };
 }
 
-/** The change that an event tells of; nothing where it tells of something else, so that everything is read again. */
+/** The change that an event tells of; undefined for an event that this page does not know, so that the page reads everything again. */
 export function changeOf(data: string): LiveChange | undefined {
   try {
     const { kind, id, userId } = JSON.parse(data) as Partial<LiveChange>;

@@ -6,18 +6,18 @@ export type OperatorRole = (typeof OPERATOR_ROLES)[number];
 export interface ConsoleSession {
   readonly name: string;
   readonly tenants: readonly { readonly tenant: string; readonly roles: readonly OperatorRole[] }[];
-  /** Goes with every call, so that no page of another origin can make one. */
+  /** A token that every call sends, so that no page of another origin can make a call. */
   readonly csrf: string;
   /** The name of the deployment. */
   readonly title: string;
   readonly logoUrl?: string;
-  /** BCP 47. */
+  /** A BCP 47 tag. */
   readonly language?: string;
 }
 
 const SESSION_PATH = '/console/session';
 
-/** Where an operator signs in, and comes back to the page at `path`. */
+/** The address of the sign-in, which redirects the operator back to the page at `path`. */
 export function signInHref(path: string): string {
   return `/console/sign-in?${new URLSearchParams({ to: path })}`;
 }

@@ -1,7 +1,7 @@
 import { html, nothing, svg, type TemplateResult } from 'lit';
 import { numberIn } from '../parts/times.ts';
 
-/** One bar of a chart, in parts that stand beside each other. */
+/** One bar of a chart, whose parts are drawn one after the other. */
 export interface ChartBar {
   readonly label: string;
   readonly parts: readonly { readonly name: string; readonly value: number; readonly tone: string }[];
@@ -11,7 +11,7 @@ interface ChartProps {
   /** What the chart shows. */
   readonly title: string;
   readonly bars: readonly ChartBar[];
-  /** BCP 47. */
+  /** A BCP 47 tag. */
   readonly lang: string;
   /** A value as it is written; a plain number by default. */
   readonly format?: (value: number) => string;
@@ -42,7 +42,7 @@ export function largestOf(bars: readonly Pick<ChartBar, 'parts'>[]): number {
   );
 }
 
-/** Bars that lie, each with its name and its values as text: the picture is for a glance, and says nothing that the text does not. */
+/** Horizontal bars, each with its name and its values as text. Screen readers read the text alone, because it says all that the picture shows. */
 export function barsView({
   title,
   bars,

@@ -3,7 +3,7 @@ import type { LiveChanges } from '../api/live.ts';
 import type { ConsoleSession, OperatorRole } from '../api/session.ts';
 import type { ConsoleStrings } from '../strings/en.ts';
 
-/** What every page has. */
+/** What the shell gives to every page. */
 export interface PageContext {
   readonly api: AdminApi;
   readonly live: LiveChanges;

@@ -13,7 +13,7 @@ export interface ListedPage<Row> {
   readonly nextCursor: string | undefined;
 }
 
-/** A live list of a tenant. Its filters and its place stand in the address, so that it can be kept and sent. */
+/** A live list of a tenant. The address holds its filters and its cursor, so that an operator can keep or send a link to it. */
 export abstract class ConsoleList<Row> extends ConsolePage<ListedPage<Row>> {
   /** The path of the list in the API. */
   protected abstract readonly path: string;
@@ -25,7 +25,7 @@ export abstract class ConsoleList<Row> extends ConsolePage<ListedPage<Row>> {
   protected abstract columns(): readonly TableColumn<Row>[];
   protected abstract keyOf(row: Row): string;
 
-  /** The filters that are set and that the list knows, for a call. */
+  /** The query of a call: the filters of the address that this list knows, and the cursor. */
   protected asked(): Readonly<Record<string, string | undefined>> {
     const { shown, more } = this.filters();
     const names = [...shown, ...more].map(({ name }) => name);

@@ -5,14 +5,14 @@ import { errorNote } from '../parts/notes.ts';
 import type { ConsolePlace } from '../place.ts';
 import type { PageContext } from './at.ts';
 
-/** Ages on a page are drawn anew so often, in ms. */
+/** The pause after which the ages on a page are drawn again, in ms. */
 const AGES_MS = 10_000;
-/** A page that could not be read is read again after this time, in ms. */
+/** The pause before a page that could not be read is read again, in ms. */
 const AGAIN_MS = 5_000;
 
 /**
- * A page of the console: what it reads, and how that is shown. It reads again what has changed, and keeps what it shows while it
- * does, or when it cannot. It is drawn into the document itself: one style sheet, one order of focus, one page to print.
+ * A page of the console: what it reads, and how it shows that. A change makes the page read again. During that read, and when it fails,
+ * the page keeps what it shows. It is drawn without a shadow root, so that the document has one style sheet, one order of focus and one page to print.
  */
 export abstract class ConsolePage<Content> extends LitElement {
   static override properties = { at: { attribute: false }, place: { attribute: false } };
@@ -24,7 +24,7 @@ export abstract class ConsolePage<Content> extends LitElement {
   #error: unknown;
   #shown = '';
   #reading: AbortController | undefined;
-  /** Something has changed since the read under way began. */
+  /** True: something has changed since the current read began. */
   #isStale = false;
   #unsubscribe: (() => void) | undefined;
   #ages: ReturnType<typeof setInterval> | undefined;
@@ -35,7 +35,7 @@ export abstract class ConsolePage<Content> extends LitElement {
   protected abstract view(content: Content): TemplateResult;
   /** Whether a change can be one of what the page shows. */
   protected abstract isAbout(change: LiveChange): boolean;
-  /** What stands above the content, from the start. */
+  /** What stands above the content, even before the first read has ended. */
   protected abstract heading(): TemplateResult;
 
   protected override createRenderRoot(): HTMLElement {
@@ -62,7 +62,7 @@ export abstract class ConsolePage<Content> extends LitElement {
     clearInterval(this.#ages);
   }
 
-  /** Reads the page again, and shows what has changed. A read that is under way ends first: many changes must not keep it from its end. */
+  /** Reads the page again, and shows what has changed. A current read ends first, because many changes would otherwise keep every read from its end. */
   async reload(): Promise<void> {
     if (this.#reading !== undefined) {
       this.#isStale = true;
@@ -91,7 +91,7 @@ export abstract class ConsolePage<Content> extends LitElement {
     else if (this.#reading === undefined) this.ariaBusy = null;
   }
 
-  /** What is under way is of another place, or of none. */
+  /** Drops the current read, because the page shows another place now, or has been removed. */
   #abandon(): void {
     this.#reading?.abort();
     this.#reading = undefined;
@@ -101,7 +101,7 @@ export abstract class ConsolePage<Content> extends LitElement {
   protected override willUpdate(changed: PropertyValues<this>): void {
     if (!changed.has('place') && !changed.has('at')) return;
     if (changed.get('at') !== undefined) this.#follow();
-    // Another subject, or that of another tenant, is not shown with the content of the one before.
+    // The content of one subject, or tenant, must never stand under the heading of another.
     const subject = JSON.stringify([this.at.tenant, this.place.page, this.place.id]);
     if (subject !== this.#shown) this.#content = undefined;
     this.#shown = subject;

@@ -9,7 +9,7 @@ import { numberIn, shortDuration } from '../parts/times.ts';
 type KindCounts = Counts['elicitations'];
 type CountedKind = 'elicitations' | 'approvals';
 
-/** How an outcome looks. */
+/** The colour of each outcome. */
 const OUTCOME_TONES: Readonly<Record<string, string>> = {
   accepted: 'good',
   approved: 'good',
@@ -19,7 +19,7 @@ const OUTCOME_TONES: Readonly<Record<string, string>> = {
   declined: 'bad',
 };
 
-/** What ended within the window and how, how long people took, and what is open by agent: of one kind. */
+/** The figures of one kind of record: what ended within the window and how, how long people took, and what is open by agent. */
 export function figuresView(at: PageContext, kind: CountedKind, counts: KindCounts): TemplateResult {
   const { words } = at;
   const { lang } = words;

@@ -88,7 +88,7 @@ export class InsightsPage extends ConsolePage<Insights> {
   }
 }
 
-/** The hour or the day that figures are of. */
+/** The window of time of the figures: an hour or a day. */
 export function windowFilter({
   window,
   lastHour,

@@ -12,7 +12,7 @@ import { installationView, readInstallation } from './installation.ts';
 
 type OverviewCounts = Overview['elicitations'];
 
-/** What is shown of a tenant at a glance. */
+/** The state of a tenant at a glance. */
 interface ReadOverview {
   readonly overview: Overview;
   readonly counts: Counts;

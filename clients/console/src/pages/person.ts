@@ -19,7 +19,7 @@ interface PersonSection<Row> {
   readonly keyOf: (row: Row) => string;
 }
 
-/** What is known of one person: what waits for them and works for them, their accounts, and what they use. */
+/** One person: what waits for them, which turns run for them, their accounts, and how much they use of their quotas. */
 export class PersonPage extends ConsolePage<AdminPerson> {
   protected load(signal: AbortSignal): Promise<AdminPerson> {
     return this.at.api.call('GET /v1/admin/people/:userId', { params: { userId: this.place.id }, signal });

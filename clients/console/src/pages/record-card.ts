@@ -5,13 +5,13 @@ import { mayRead, type PageContext } from '../kit/at.ts';
 import { emptyNote } from '../parts/notes.ts';
 import type { ShownRecord } from './shown-record.ts';
 
-/** The cards are loaded with the first one that is shown. */
+/** The code of the cards is loaded when the first card is shown, so that the first page stays small. */
 const LOADERS = {
   elicitation: () => import('@parley/widget'),
   approval: () => import('@parley/widget/approvals'),
 };
 
-/** The card as the person sees it, where the role shows what was written. It is a picture: nobody answers for somebody else. */
+/** The card as the person sees it, where the role shows what was written. It takes no input, because nobody answers for somebody else. */
 export function cardPanel(at: PageContext, record: ShownRecord): TemplateResult {
   const { words } = at;
   return html`<section class="panel" aria-labelledby="card">
@@ -39,7 +39,7 @@ function cardOf({ family, view }: ShownRecord): TemplateResult | undefined {
   return view.approval && html`<approval-card .approvals=${[view.approval]}></approval-card>`;
 }
 
-/** What screen readers, to which the picture says nothing, read in its place. */
+/** The text that screen readers read in place of the card, which is inert. */
 function textOf({ family, view }: ShownRecord): TemplateResult {
   if (family === 'approval')
     return html`<p>${readable(view.toolName)}</p><pre>${readable(JSON.stringify(view.approval?.arguments ?? {}, null, 2))}</pre>`;

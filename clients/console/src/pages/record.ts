@@ -16,7 +16,7 @@ import type { ShownRecord } from './shown-record.ts';
 
 type History = AdminReplies['GET /v1/admin/elicitations/:id']['history'];
 
-/** A question or an approval with everything that is known of it. */
+/** A question or an approval with its reasons, its card, its facts and its history. */
 interface ReadRecord {
   readonly record: ShownRecord;
   readonly history: History;

@@ -20,7 +20,7 @@ interface ListedRecord {
   readonly settledAt?: string;
 }
 
-/** Open or ended, and the order: of every list. */
+/** The filters of every list: open or ended, and the order. */
 export function stateFilters({ words }: PageContext): ConsoleFilter[] {
   return [
     {
@@ -42,7 +42,7 @@ export function stateFilters({ words }: PageContext): ConsoleFilter[] {
   ];
 }
 
-/** At least so old. */
+/** The filter by the least age. */
 export function ageFilter({ words }: PageContext): ConsoleFilter {
   return {
     name: 'olderThanSeconds',
@@ -51,7 +51,7 @@ export function ageFilter({ words }: PageContext): ConsoleFilter {
   };
 }
 
-/** The people and times of a record, after what is its family's own. */
+/** The columns that both families share: people and times. They follow the columns of the family. */
 function commonColumns({ api, words }: PageContext, isEnded: boolean): TableColumn<ListedRecord>[] {
   const clock = { now: api.now(), lang: words.lang };
   return [
@@ -71,7 +71,7 @@ function commonColumns({ api, words }: PageContext, isEnded: boolean): TableColu
   ];
 }
 
-/** The words of a family that its filter offers. */
+/** The filter by status, with the words of the family. */
 function statusFilter(label: string, any: string, words: Readonly<Record<string, string>>): ConsoleFilter {
   return { name: 'status', label, choices: [['', any], ...Object.entries(words)] };
 }

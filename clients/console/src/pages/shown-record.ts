@@ -1,6 +1,6 @@
 import type { AdminApproval, AdminElicitation } from '../api/replies.ts';
 
-/** One of either family. */
+/** A record of either family. */
 export type ShownRecord =
   | {
       readonly family: 'elicitation';

@@ -11,7 +11,7 @@ import { hrefOf } from '../place.ts';
 import type { TurnTimeline } from '../timeline/rows.ts';
 import { hrefOfTurn } from './turns.ts';
 
-/** A turn with everything that is known of it. */
+/** A turn with its reasons and its timeline, as they were read. */
 interface ReadTurn {
   readonly turn: AdminTurn;
   readonly timeline: TurnTimeline;
@@ -21,7 +21,7 @@ interface ReadTurn {
 const OPEN_STATES: readonly AdminTurn['state'][] = ['running', 'queued', 'detached', 'orphaned'];
 
 export class TurnPage extends ConsolePage<ReadTurn> {
-  /** What the timeline names: a change of any of it changes the page. */
+  /** The ids that the timeline names. A change of any of these makes the page read again. */
   #ids: ReadonlySet<string> = new Set();
 
   protected async load(signal: AbortSignal): Promise<ReadTurn> {

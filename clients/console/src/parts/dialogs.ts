@@ -9,14 +9,14 @@ interface DialogProps {
   readonly title: string;
   /** What will happen, and the fields that it needs. */
   readonly body: TemplateResult;
-  /** The word on the button that does it. */
+  /** The label of the button that acts. */
   readonly act: string;
   readonly isDangerous?: boolean;
-  /** Does it, with the fields; the dialog stays open and says why where it fails. What it returns is shown in its place. */
+  /** Acts, with the values of the fields. When it rejects, the dialog stays open and says why. A template that it returns replaces the body. */
   readonly onAct: (fields: Readonly<Record<string, string>>) => Promise<TemplateResult | undefined>;
 }
 
-/** Asks before something is done. The browser keeps the focus in it, Escape ends it, and the focus returns to where it was. */
+/** Asks before something is done. The browser keeps the focus in the dialog, Escape closes it, and the focus then returns to where it was. */
 export function openDialog(props: DialogProps): void {
   const dialog = document.createElement('dialog');
   document.body.append(dialog);

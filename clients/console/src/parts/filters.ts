@@ -5,20 +5,20 @@ import type { ConsoleStrings } from '../strings/en.ts';
 export interface ConsoleFilter {
   readonly name: string;
   readonly label: string;
-  /** What can be chosen, as value and word; any text where it is absent. The first is what an absent filter means. */
+  /** The choices, as value and word; absent for a filter that takes any text. An absent filter means the first choice. */
   readonly choices?: readonly (readonly [string, string])[];
 }
 
 interface FilterProps {
   readonly words: ConsoleStrings;
   readonly shown: readonly ConsoleFilter[];
-  /** Those that are folded away while none of them is set. */
+  /** Further filters, which are folded away while none of them is set. */
   readonly more: readonly ConsoleFilter[];
   readonly query: URLSearchParams;
   readonly onChange: (query: Readonly<Record<string, string>>) => void;
 }
 
-/** The filters of a list. A choice counts at once, a text with Enter. */
+/** The filters of a list. A choice applies at once, a text when Enter is pressed. */
 export function filtersView({ words, shown, more, query, onChange }: FilterProps): TemplateResult {
   const apply = (form: HTMLFormElement | null) => {
     if (form === null) return;

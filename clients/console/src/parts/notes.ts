@@ -6,7 +6,7 @@ import { outside } from './texts.ts';
 interface ErrorNote {
   readonly words: ConsoleStrings;
   readonly again: () => void;
-  /** What was read before is still shown. */
+  /** True: the page still shows what it read before. */
   readonly isKept: boolean;
 }
 
@@ -27,7 +27,7 @@ export function sentenceOf(error: unknown, { errors }: ConsoleStrings): string {
     : errors.other;
 }
 
-/** In place of a table without rows, or of what a role does not show. */
+/** A sentence in place of a table without rows, or of content that the role may not see. */
 export function emptyNote(sentence: string): TemplateResult {
   return html`<p class="empty">${sentence}</p>`;
 }

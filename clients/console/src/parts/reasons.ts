@@ -5,7 +5,7 @@ import type { ConsoleStrings } from '../strings/en.ts';
 
 const IDS = /\b((?:el|ap|sr)_[A-Za-z0-9_-]{8,})/g;
 
-/** Why something waits, in the server's sentences, which are English. `userId`: whose turns the sentences name. */
+/** Why something waits, in the sentences of the server, which are English. `userId` is the owner of the turns that the sentences name. */
 export function reasonsView(
   reasons: readonly string[],
   { words, userId }: { readonly words: ConsoleStrings; readonly userId: string | undefined },
@@ -16,9 +16,9 @@ export function reasonsView(
   </section>`;
 }
 
-/** A sentence whose ids lead to their pages. */
+/** A sentence in which each id is a link to its page. */
 function linked(sentence: string, userId: string | undefined): unknown[] {
-  // A split by one group has the matches at the odd places.
+  // A split by a pattern with one group puts the matches at the odd indexes.
   return readableLine(sentence)
     .split(IDS)
     .map((part, at) => {

@@ -1,4 +1,4 @@
-/** How long a browser may take to begin to read a file, in ms. */
+/** The time after which the URL of a saved file is revoked, in ms: browsers begin to read it only after the click. */
 const KEPT_MS = 60_000;
 
 /** Gives the operator a file. */

@@ -5,7 +5,7 @@ import { repeat } from 'lit/directives/repeat.js';
 export interface TableColumn<Row> {
   readonly title: string;
   readonly cell: (row: Row) => unknown;
-  /** Numbers stand below each other. */
+  /** True for numbers, which are aligned at the right so that their digits stand below each other. */
   readonly isNumber?: boolean;
 }
 
@@ -14,11 +14,11 @@ interface TableProps<Row> {
   readonly caption: string;
   readonly columns: readonly TableColumn<Row>[];
   readonly rows: readonly Row[];
-  /** A row keeps its element, and so the focus in it, when others come and go. */
+  /** A key with which a row keeps its element, and so the focus in it, when other rows come and go. */
   readonly keyOf: (row: Row) => string;
 }
 
-/** A table; on a narrow page, each row is a block with the heads beside its cells. Its roles outlive that. */
+/** A table; on a narrow page, each row is a block with the heads beside its cells. Explicit roles keep it a table for screen readers then. */
 export function tableView<Row>({ caption, columns, rows, keyOf }: TableProps<Row>): TemplateResult {
   return html`<table class="table" role="table">
     <caption class="unseen">${caption}</caption>

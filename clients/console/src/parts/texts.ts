@@ -1,27 +1,27 @@
 import { readableLine } from '@parley/core/domain/readable';
 import { html, nothing, type TemplateResult } from 'lit';
 
-/** A text that people, models or servers wrote, on one line; its direction stays its own. */
+/** A text that people, models or servers wrote, on one line. `<bdi>` keeps its direction from the text around it. */
 export function outside(text: string): TemplateResult {
   return html`<bdi>${readableLine(text)}</bdi>`;
 }
 
-/** The same where there may be none. */
+/** A text from outside, or a dash where it is absent. */
 export function outsideOr(text: string | undefined): TemplateResult {
   return text === undefined ? html`<span class="quiet">–</span>` : outside(text);
 }
 
-/** An id, whose letters are told apart. */
+/** An id, in a font in which similar letters differ. */
 export function idText(id: string): TemplateResult {
   return html`<code><bdi>${readableLine(id)}</bdi></code>`;
 }
 
-/** The word for a state; the state itself where a newer server has one that this page does not know. */
+/** The word for a state; the name of the state where a newer server has a state that this page does not know. */
 export function wordOf(words: Readonly<Record<string, string>>, state: string): string {
   return (Object.hasOwn(words, state) ? words[state] : undefined) ?? readableLine(state);
 }
 
-/** How a state looks. */
+/** The tone of each state. */
 const TONES: Readonly<Record<string, string>> = {
   pending: 'wait',
   opened: 'wait',
@@ -45,7 +45,7 @@ export function badge(state: string, words: Readonly<Record<string, string>>): T
   return html`<span class="badge ${tone}">${wordOf(words, state)}</span>`;
 }
 
-/** Terms and what they mean, without those that have none. */
+/** A list of facts by their terms. Terms without a value are left out. */
 export function factList(facts: readonly (readonly [string, unknown])[]): TemplateResult {
   return html`<dl class="facts">${facts.map(([term, value]) =>
     value === undefined || value === nothing ? nothing : html`<div><dt>${term}</dt><dd>${value}</dd></div>`,

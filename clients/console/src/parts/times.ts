@@ -3,7 +3,7 @@ import { html, type TemplateResult } from 'lit';
 
 interface Clock {
   readonly now: number;
-  /** BCP 47. */
+  /** A BCP 47 tag. */
   readonly lang: string;
 }
 
@@ -23,7 +23,7 @@ export function ago(iso: string, { now, lang }: Clock): TemplateResult {
   return relative(iso, lang, Math.min(0, Date.parse(iso) - now));
 }
 
-/** How long it is until a moment; how long ago it was. */
+/** How long it is until a moment that lies ahead, or how long ago a past moment was. */
 export function until(iso: string, { now, lang }: Clock): TemplateResult {
   return relative(iso, lang, Date.parse(iso) - now);
 }

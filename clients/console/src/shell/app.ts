@@ -18,7 +18,7 @@ const SAID_MS = 6_000;
 export class ConsoleApp extends LitElement {
   #words: ConsoleStrings = CONSOLE_ENGLISH;
   #session: ConsoleSession | undefined;
-  /** Nobody has signed in, or the session has ended. */
+  /** True: nobody has signed in, or the session has ended. */
   #isSignedOut = false;
   #failure: unknown;
   #place: ConsolePlace | undefined = placeAt(location);
@@ -65,7 +65,7 @@ export class ConsoleApp extends LitElement {
     document.documentElement.lang = this.#words.lang;
   }
 
-  /** Everything is read anew for another tenant, by a stream of its own. */
+  /** Opens a tenant with a client and an event stream of its own, so that nothing of the tenant before is shown. */
   #openTenant(tenant: string): void {
     const session = this.#session;
     const found = session?.tenants.find((one) => one.tenant === tenant);
@@ -105,14 +105,14 @@ export class ConsoleApp extends LitElement {
     this.requestUpdate();
   };
 
-  /** Follows a link within the console without loading the page again. Keys and buttons that ask for a new tab get one. */
+  /** Follows a link within the console without loading the page again. Keys and mouse buttons that ask for a new tab are left to the browser. */
   readonly #onClick = (event: MouseEvent) => {
     if (event.defaultPrevented || event.button !== 0) return;
     if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
     const link = event.composedPath().find((node) => node instanceof HTMLAnchorElement);
     if (link === undefined || link.target !== '' || link.hasAttribute('download')) return;
     const url = new URL(link.href, location.href);
-    // What is within the page stays the browser's, as the link that skips the navigation.
+    // The browser follows links within the page, such as the link that skips the navigation.
     const isWithin = url.hash !== '' && url.pathname === location.pathname && url.search === location.search;
     if (url.origin !== location.origin || isWithin || placeAt(url) === undefined) return;
     event.preventDefault();
@@ -129,7 +129,7 @@ export class ConsoleApp extends LitElement {
     if (this.#place?.page !== before?.page || this.#place?.id !== before?.id) void this.#arrive();
   }
 
-  /** A reader of the screen hears where they are, and a keyboard begins at the page. */
+  /** Moves the focus to the heading of a new page, so that screen readers announce it and the keyboard begins there. */
   async #arrive(): Promise<void> {
     await this.updateComplete;
     await new Promise(requestAnimationFrame);
@@ -175,7 +175,7 @@ export class ConsoleApp extends LitElement {
 
   readonly #switchTenant = (tenant: string) => {
     localStorage.setItem(TENANT_KEY, tenant);
-    // Ids of one tenant mean nothing in another.
+    // The place of one tenant holds ids that mean nothing in another tenant.
     this.#go('/console');
     this.#openTenant(tenant);
   };

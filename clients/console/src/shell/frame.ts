@@ -64,7 +64,7 @@ function tenantView(
   </label>`;
 }
 
-/** A link within the page would stand in its address. */
+/** Moves the focus by a script, because a link within the page would add its hash to the address. */
 function skip(event: Event): void {
   event.preventDefault();
   document.querySelector<HTMLElement>('#content')?.focus();

@@ -1,6 +1,6 @@
 /** Ages to filter by, in seconds. */
 export const AGES = [60, 600, 3_600, 86_400];
-/** By how much a deadline is moved, in seconds. */
+/** The choices of how much later a deadline becomes, in seconds. */
 export const EXTENSIONS = [300, 900, 3_600, 86_400];
 
 /** Durations to choose from, in seconds, with their words. */

@@ -1,6 +1,6 @@
 import { CONSOLE_ENGLISH, type ConsoleStrings } from './en.ts';
 
-/** The language of the page: that of the session, else the first of the browser's that there is. */
+/** The language of the page: that of the session, else the first language of the browser for which there are texts. */
 export function pickLanguage(wanted: string | undefined, languages: readonly string[]): string {
   const known = [wanted ?? '', ...languages].find((lang) => /^(?:en|de)\b/i.test(lang));
   return /^de\b/i.test(known ?? '') ? 'de' : 'en';

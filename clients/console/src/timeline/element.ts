@@ -36,7 +36,7 @@ export class ConsoleTimeline extends LitElement {
   declare words: ConsoleStrings;
   declare userId: string | undefined;
   declare width: number;
-  /** What the operator has chosen; the better one until then. */
+  /** The scale that the operator has chosen; undefined until then, when the clearer scale is drawn. */
   declare isShortened: boolean | undefined;
 
   #observer: ResizeObserver | undefined;

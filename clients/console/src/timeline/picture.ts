@@ -18,7 +18,7 @@ const CHARACTER = 6.6;
 interface PictureProps {
   readonly rows: readonly TimelineRow[];
   readonly scale: TimeScale;
-  /** In px. */
+  /** The width, in px. */
   readonly width: number;
   readonly words: ConsoleStrings;
 }
@@ -41,11 +41,11 @@ export function pictureView({ rows, scale, width, words }: PictureProps): Templa
   </svg>`;
 }
 
-/** Ticks whose names do not touch each other. */
+/** The ticks whose names have room beside each other. */
 export function spaced(ticks: TimeScale['ticks'], room: number): TimeScale['ticks'] {
   let last = Number.NEGATIVE_INFINITY;
   return ticks.filter(({ at }, index) => {
-    // The first name stands beside its line, the others around theirs, and the last ones before theirs.
+    // The first name begins at its line, the last ones end at theirs, and all others are centred, so that no name is cut off.
     const gap = (index === 1 ? 48 : 68) / room;
     if (at - last < gap) return false;
     last = at;
@@ -127,7 +127,7 @@ function spanView(
   </g>`;
 }
 
-/** What a bar says. */
+/** The label of a bar. */
 export function labelOf(
   { kind, label }: Pick<TimelineSpan, 'kind' | 'label'>,
   words: ConsoleStrings,
@@ -137,7 +137,7 @@ export function labelOf(
   return kind === 'wait' ? wordOf(words.triggers, label) : readableLine(label);
 }
 
-/** As much of a text as there is room for; nothing where that would be a letter or two. */
+/** As much of a text as there is room for; nothing where only a letter or two would fit. */
 export function cut(text: string, characters: number): string {
   if (text.length <= characters) return text;
   return characters < 4 ? '' : `${text.slice(0, Math.floor(characters) - 1)}…`;

@@ -6,23 +6,23 @@ export type TimelineRun = TurnTimeline['runs'][number];
 /** What a bar of the picture stands for. */
 export type SpanKind = 'run' | 'owned' | 'queued' | 'detached' | 'step' | 'call' | 'failed' | 'wait';
 
-/** One bar: from when to when in ms since 1970, and what it says. */
+/** One bar: its begin and end in ms since 1970, and its label. */
 export interface TimelineSpan {
   readonly kind: SpanKind;
   readonly start: number;
   readonly end: number;
-  /** It has not ended. */
+  /** True: what the bar stands for has not ended. */
   readonly lasts: boolean;
-  /** Plain text of the server. */
+  /** Plain text that the server sent. */
   readonly label: string;
-  /** Another pod took the run over at its start. */
+  /** True: at the start of the bar, another pod took over the run. */
   readonly isTakeOver?: boolean;
 }
 
 /** A line of the picture, with bars that do not overlap. */
 export interface TimelineRow {
   readonly type: 'run' | 'pods' | 'steps' | 'calls' | 'waits';
-  /** The stream request of its run. */
+  /** The stream request of the run to which the row belongs. */
   readonly run: string;
   readonly depth: number;
   readonly agent: string;
@@ -39,7 +39,7 @@ export function rowsOf({ runs }: TurnTimeline, now: number): TimelineRow[] {
   return ordered(runs).flatMap(({ run, depth }) => rowsOfRun(run, depth, now));
 }
 
-/** Each run after the one that it works for, with its depth. */
+/** The runs in the order of delegation, each after the run that it works for, with its depth. */
 export function ordered(
   runs: readonly TimelineRun[],
 ): { readonly run: TimelineRun; readonly depth: number }[] {
@@ -52,7 +52,7 @@ export function ordered(
       if (child.parent?.streamRequestId === run.streamRequestId) visit(child, depth + 1);
   };
   for (const run of runs) if (!known.has(run.parent?.streamRequestId ?? '')) visit(run, 0);
-  // Parents that lead in a circle would be left out.
+  // Runs whose parents lead in a circle are not reached from the root, and come last.
   for (const run of runs) visit(run, 0);
   return found;
 }
@@ -84,13 +84,13 @@ function rowsOfRun(run: TimelineRun, depth: number, now: number): TimelineRow[] 
   ];
 }
 
-/** A pod held the run right before another pod had it: by a death, for a drain gives the run back and it is queued. */
+/** Whether this owner took over the run of a pod that died. A pod that drains gives its run back, so that the run is queued before its next owner. */
 export function isTakeOver(owners: TimelineRun['owners'], at: number): boolean {
   const [before, owner] = [owners[at - 1], owners[at]];
   return before?.state === 'owned' && owner?.state === 'owned' && before.term !== owner.term;
 }
 
-/** Spreads bars over as few lines as hold them without overlaps, in the order of their starts. */
+/** Spreads bars, in the order of their starts, over as few lines as hold them without overlaps. */
 export function lanes(spans: readonly TimelineSpan[]): TimelineSpan[][] {
   const found: TimelineSpan[][] = [];
   for (const span of spans.toSorted((a, b) => a.start - b.start)) {

@@ -1,6 +1,6 @@
 import type { TimelineRow } from './rows.ts';
 
-/** Where moments are in the picture. */
+/** A scale: where the picture shows each moment. */
 export interface TimeScale {
   /** From a moment, in ms since 1970, to a place between 0 and 1. */
   at(ms: number): number;
@@ -12,10 +12,10 @@ export interface TimeScale {
 
 /** A stretch in which nothing changes weighs as the log of its length: an hour of waiting stays beside a second of work. */
 const weightOf = (ms: number) => Math.log1p(ms / 200);
-/** Ticks are at least so far from each other. */
+/** The least distance between two ticks, as a share of the width. */
 const TICK_GAP = 0.09;
 
-/** A scale on which all of the rows can be seen. */
+/** A scale on which every bar of the rows can be seen. */
 export function shortenedScale(rows: readonly TimelineRow[]): TimeScale {
   const moments = [
     ...new Set(rows.flatMap(({ spans }) => spans.flatMap(({ start, end }) => [start, end]))),
@@ -63,7 +63,7 @@ export function evenScale(rows: readonly TimelineRow[]): TimeScale {
   return { at, ticks, isShortened: false };
 }
 
-/** Which scale a person would pick: the even one, unless one stretch would leave next to nothing for all others. */
+/** The scale that is drawn first: the even one, unless one stretch would leave next to nothing for all others. */
 export function isShortenedBetter(rows: readonly TimelineRow[]): boolean {
   const even = evenScale(rows);
   const moments = rows.flatMap(({ spans }) =>
