@@ -6,7 +6,7 @@ import type { Authenticate } from '../auth.ts';
 import type { BearerCaller, RequestHead, Route } from '../route.ts';
 import type { OperatorSessions } from './operator-sessions.ts';
 
-/** What proves who calls. */
+/** The parts that prove who calls. */
 export interface ProofDeps {
   readonly authenticate: Authenticate;
   /** Absent where there is no console. */
@@ -21,7 +21,7 @@ export interface Proven {
   clientId?: string | undefined;
 }
 
-/** The caller by what the head of the request holds. Throws `unauthenticated` and `forbidden`. */
+/** Finds the caller by the head of the request. Throws `unauthenticated` and `forbidden`. */
 export async function proveByHead(
   { authenticate, operators }: ProofDeps,
   { proof, method }: Route,

@@ -10,7 +10,7 @@ import { scopesOf } from './roles.ts';
 
 const CSRF_HEADER = 'parley-csrf';
 const TENANT_HEADER = 'parley-tenant';
-// An open stream ends so soon after its session, and a page opens it again.
+// The longest time that a stream stays open, so that it ends soon after its session. A page opens the stream again.
 const STREAM_MS = 60_000;
 
 /** Admits the operators who have signed in to calls of the admin API. */
@@ -20,7 +20,7 @@ export function createOperatorSessions(
   return {
     async admit(head, changes) {
       const { browser, session } = await sessionOf(parts, head);
-      // A page of another origin cannot send a header with this name, so that it cannot even make us read.
+      // A page of another origin cannot send a header with this name, so it cannot even make the server read.
       const tenant = head.headers[TENANT_HEADER];
       const found = session.tenants.find((one) => one.tenant === tenant);
       if (found === undefined) throw forbidden(`You have no role in the tenant that ${TENANT_HEADER} names.`);

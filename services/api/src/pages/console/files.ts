@@ -3,9 +3,9 @@ import { z } from 'zod';
 
 /** The console as it was built. */
 export interface ConsoleFiles {
-  /** One page for every path. */
+  /** The page, which is the same for every path. */
   readonly page: string;
-  /** What the page loads, by name. A name holds a digest of its file, so a file never changes. */
+  /** The files that the page loads, by name. A name holds a digest of its file, so a file never changes. */
   readonly assets: ReadonlyMap<string, ConsoleAsset>;
 }
 

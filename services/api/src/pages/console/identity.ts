@@ -7,7 +7,7 @@ import { claimAt, OPERATOR_ROLES, rolesOf, type TenantRoles } from './roles.ts';
 
 /** Who has signed in to the console, and what they may do there. */
 export interface Operator {
-  /** The user id, as questions to the same person have it. */
+  /** The user id, which is the same in questions to this person. */
   readonly userId: string;
   /** Display name from the sign-in, shown only to that person. */
   readonly name: string;

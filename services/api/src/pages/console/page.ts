@@ -4,7 +4,7 @@ import { html } from '../kit/html.ts';
 import type { Brand } from '../kit/layout.ts';
 import type { ConsoleFiles } from './files.ts';
 
-/** What the page of the console is served with. */
+/** The parts from which the page of the console is served. */
 export interface ConsolePage {
   /** Absent where the console was not built. */
   readonly files: ConsoleFiles | undefined;
@@ -15,7 +15,7 @@ export interface ConsolePage {
 const ASSETS = '/console/assets/';
 const YEAR_SECONDS = 31_536_000;
 
-/** The page, for each path of the console: which view it shows is decided in the browser. */
+/** The page, which is the same for each path of the console, because the browser decides which view it shows. */
 export function consolePage({ files, https, brand }: ConsolePage, { url }: RequestHead): Reply {
   if (url.startsWith(ASSETS)) return missingAsset();
   if (files === undefined)
@@ -90,7 +90,7 @@ function pageReply(status: number, body: string, { https, policy }: PageProtecti
   };
 }
 
-/** Scripts and styles are files of ours alone, and no text becomes mark-up but by the templates of Lit. */
+/** The policy allows scripts and styles from our own files alone, and mark-up from the templates of Lit alone. */
 function policyOf({ logoUrl }: Brand): string {
   const logo = logoUrl === undefined ? '' : ` ${new URL(logoUrl).origin}`;
   return [

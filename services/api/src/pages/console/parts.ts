@@ -12,11 +12,11 @@ export interface ConsoleDeps extends PageDeps {
   /** Absent where the console was not built. */
   readonly files: ConsoleFiles | undefined;
   readonly identity: OperatorIdentity;
-  /** Seal what a sign-in keeps. */
+  /** The keys that seal the state of a sign-in. */
   readonly keys: KeyRing;
   readonly idleMs: number;
   readonly sessionMs: number;
-  /** Called with each change of who is signed in. `requestId` is the one that the page shows. */
+  /** Called with each change of who is signed in. `requestId` is the id that the page shows. */
   readonly onSession: (change: SessionChange, requestId: string) => void;
 }
 
@@ -24,7 +24,7 @@ export interface ConsoleDeps extends PageDeps {
 export interface SessionChange {
   readonly change: 'signed-in' | 'signed-out' | 'no-role';
   readonly operator: string;
-  /** Where the operator has a role. */
+  /** The tenants in which the operator has a role. */
   readonly tenants: readonly string[];
 }
 

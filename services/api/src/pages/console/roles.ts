@@ -1,6 +1,6 @@
 import type { Scope } from '@parley/shared/domain/service-key';
 
-/** What an operator may do: look; also change; also read what people and models wrote. Roles combine. */
+/** What an operator may do: `viewer` looks, `operator` also changes, `reader` also sees what people and models wrote. Roles combine. */
 export const OPERATOR_ROLES = ['viewer', 'operator', 'reader'] as const;
 export type OperatorRole = (typeof OPERATOR_ROLES)[number];
 
@@ -14,8 +14,8 @@ const ENTRIES_MAX = 1_000;
 const TENANTS_MAX = 50;
 
 /**
- * The roles that a claim gives in these tenants. It is a list of `role`, which holds in all of them, and of `tenant:role`; or an
- * object from a tenant to its role or roles. What names no role or no tenant of ours gives nothing.
+ * The roles that a claim gives in these tenants. The claim is a list of `role`, which holds in all of them, and of `tenant:role`; or an
+ * object from a tenant to its role or roles. An entry without a known role or a listed tenant gives nothing.
  */
 export function rolesOf(claim: unknown, tenants: readonly string[]): readonly TenantRoles[] {
   const given = new Map<string, Set<string>>();
@@ -41,7 +41,7 @@ export function claimAt(claims: Readonly<Record<string, unknown>>, name: string)
   return value;
 }
 
-/** The scopes with which an operator of these roles acts. All of them read; content is a role of its own. */
+/** The scopes with which an operator of these roles acts. Every role reads without a scope; content needs the role `reader`. */
 export function scopesOf(roles: readonly OperatorRole[]): readonly Scope[] {
   return [
     ...(roles.includes('operator') ? (['operate'] as const) : []),

@@ -13,7 +13,7 @@ const PAGES: readonly PageRoute<ConsoleParts>[] = [
   { method: 'GET', path: '/console/signed-in', handle: signedIn },
 ];
 
-/** All of `/console`: the page of operators, and their way into it. */
+/** The routes of `/console`: the page for operators, its files, and the sign-in. */
 export function consoleRoutes(parts: ConsoleParts): Surface {
   return {
     routes: [assetRoute(parts), ...sessionRoutes(parts), ...PAGES.map((one) => pageRoute(parts, one))],

@@ -10,12 +10,12 @@ const OperatorSession = z.object({
   userId: z.string(),
   name: z.string(),
   tenants: z.array(z.object({ tenant: z.string(), roles: z.array(z.enum(OPERATOR_ROLES)) })),
-  /** On the clock of the pod of the sign-in. The store ends the session by its own clock. */
+  /** The end on the clock of the pod that signed the operator in. The store ends the session by its own clock. */
   endsAtMs: z.number(),
 });
 type OperatorSession = z.infer<typeof OperatorSession>;
 
-/** Who is signed in to the console, by browser; the same on every pod. */
+/** The operators who are signed in to the console, by browser, for all pods. */
 export interface ConsoleSessions {
   find(browser: Browser): Promise<OperatorSession | undefined>;
   /** Signs in under a new browser id, which it returns. An id that an attacker planted is thus of no use. */
@@ -27,7 +27,7 @@ interface ConsoleSessionsDeps {
   readonly store: PageStore;
   /** How long a session lasts without a request. */
   readonly idleMs: number;
-  /** How long it lasts at most. */
+  /** How long a session lasts at most. */
   readonly sessionMs: number;
 }
 
@@ -35,8 +35,8 @@ const SEEN_MAX = 10_000;
 const SEEN_MS_MAX = 30_000;
 
 /**
- * A session is an entry that is written once and expires at its absolute end. That it is used is an entry of its own, which a pod
- * renews now and then: a session that was ended is thus never written again.
+ * A session is an entry that is written once and expires at its absolute end. A second entry says that it is in use. Pods renew the
+ * second entry alone, so that a session that was ended is never written again.
  */
 export function createConsoleSessions({ store, idleMs, sessionMs }: ConsoleSessionsDeps): ConsoleSessions {
   const nameOf = (id: string) => ({ family: 'operator', id }) as const;
@@ -61,7 +61,7 @@ export function createConsoleSessions({ store, idleMs, sessionMs }: ConsoleSessi
     async signIn(browser, { userId, name, tenants }) {
       const id = mintBrowserId();
       const session = { userId, name, tenants, endsAtMs: Date.now() + sessionMs };
-      // Ended with the person, in whichever tenant they are erased.
+      // The session belongs to the person in each tenant, so that an erasure in any of these ends it.
       const owners = tenants.map(({ tenant }) => ({ tenant, userId }));
       await store.put(nameOf(id), JSON.stringify(session), sessionMs, ...owners);
       await note(id);

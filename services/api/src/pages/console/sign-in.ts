@@ -13,7 +13,7 @@ const HOME = '/console';
 const SIGN_IN = '/console/sign-in';
 const PLACE = /^\/console(?:[/?][\w.~%!$&'()*+,;=:@/?-]*)?$/;
 const PLACE_LENGTH_MAX = 1_000;
-/** No connector has this id: a sign-in of the hosted pages is none of the console. */
+/** The connector id of flows of the console. No connector has it, so a sign-in of the hosted pages cannot return as one of the console. */
 const CONSOLE = 'console';
 
 /** `GET /console/sign-in?to=<path>`: says where the operator signs in. */
@@ -41,7 +41,7 @@ export async function signedIn(parts: ConsoleParts, visit: Visit): Promise<PageR
   if (seconds !== undefined) return page({ page: 'too-many', retryAfterSeconds: seconds });
   const name = signInName(single(visit.query, 'state') ?? '');
   const found = await flows.find(name);
-  // For example a reload. The browser that came first is signed in already, and no other browser is.
+  // A second return, for example by a reload. The browser of the first return is signed in already, and no other browser is.
   if (found?.taken === true) return { type: 'moved', path: HOME };
   if (found?.flow.connectorId !== CONSOLE || found.flow.browser !== fingerprintOf(visit.browser))
     return failed(parts, visit, HOME, { detail: 'the sign-in belongs to another browser, or to none' });
@@ -92,7 +92,7 @@ async function enter(parts: ConsoleParts, visit: Visit, operator: Operator, to: 
   return { type: 'moved', path: to, browserId };
 }
 
-/** The place in the console that a text names; its first page for a text that names none. */
+/** The place in the console that a text names; the first page where the text names no place. */
 function placeOf(text = HOME): string {
   return text.length <= PLACE_LENGTH_MAX && PLACE.test(text) ? text : HOME;
 }

@@ -1,8 +1,8 @@
-// What a spreadsheet takes for a formula at the begin of a cell, and the wide forms that some programs take for the same.
+// The characters at the begin of a cell that a spreadsheet takes for a formula, with the wide forms that some programs accept.
 const FORMULA = /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/u;
 const QUOTED = /[",\r\n]|^\s|\s$/u;
 
-/** One record of CSV (RFC 4180). No cell can begin a formula: such a one begins with an apostrophe. */
+/** One record of CSV (RFC 4180). A cell that a spreadsheet would take for a formula begins with an apostrophe. */
 export function csvRecord(values: readonly unknown[]): string {
   return `${values.map(cellOf).join(',')}\r\n`;
 }

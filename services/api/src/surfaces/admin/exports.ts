@@ -6,9 +6,9 @@ import type { Reply, RouteCall } from '../../http/route.ts';
 import { csvRecord } from './csv.ts';
 import { EXPORT_ROWS_MAX, type ListFormat, PAGE_MAX } from './query.ts';
 
-/** Pages that one export reads. Where few rows match, it ends with a cursor before it has its rows. */
+/** The most pages that one export reads. Where few rows match, the export ends with a cursor before it has its most rows. */
 const PAGES_MAX = 1_000;
-/** Exports that one key may have under way on a pod. */
+/** The most exports of one key or operator that run on a pod at once. */
 const EXPORTS_MAX = 2;
 
 const TYPES = { csv: 'text/csv', jsonl: 'application/jsonl' } as const;
@@ -80,7 +80,7 @@ export function createListReplies(takePage: TakePage): ReplyWithList {
     const end = begin(call.caller);
     const { caller, signal } = call;
     try {
-      // Before the head of the reply, so that a wrong cursor is refused.
+      // The first page is read before the head of the reply is sent, so that a wrong cursor can still be refused.
       const first = await list.page(cursor, PAGE_MAX);
       const pieces = new ExportPieces({ list, format, first, take: () => takePage(caller), end });
       // A client that has left may never be sent the reply.
@@ -105,7 +105,7 @@ export function createListReplies(takePage: TakePage): ReplyWithList {
   };
 }
 
-/** A browser, and a client that takes anything, gets JSON. */
+/** The format that `Accept` names; JSON for a browser and for a client that takes anything. */
 function formatOf(accept = ''): ListFormat {
   if (accept.includes('*/*') || acceptsType(accept, 'application/json')) return 'json';
   if (acceptsType(accept, TYPES.csv)) return 'csv';

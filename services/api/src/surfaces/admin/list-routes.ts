@@ -55,7 +55,7 @@ interface CommonQuery {
   readonly limit: number;
 }
 
-/** What of a tenant an operator lists. */
+/** The lists of a tenant: questions, approvals and turns. */
 export function listRoutes(deps: AdminDeps): Route[] {
   const reply = createListReplies(deps.takePage);
   return [elicitationsRoute(deps, reply), approvalsRoute(deps, reply), turnsRoute(deps, reply)];
@@ -70,7 +70,7 @@ interface ListedItems<Item> extends Pick<AdminPageRequest<Item>, 'load' | 'hasEn
   readonly viewOf: (item: Item) => Readonly<Record<string, unknown>>;
 }
 
-/** The columns of CSV: what an entry has, without the content that it may have. */
+/** The columns of CSV: the members of an entry, without its content. */
 const columnsOf = (view: z.ZodObject, ...content: readonly string[]) =>
   Object.keys(view.shape).filter((name) => !content.includes(name));
 const QUESTION_COLUMNS = columnsOf(AdminElicitation, 'elicitation');

@@ -4,7 +4,7 @@ import { z } from 'zod';
 
 /** Items on one page of a list. */
 export const PAGE_MAX = 100;
-/** Rows of one export; a further one goes on behind its cursor. */
+/** The most rows of one export; the next export goes on at its cursor. */
 export const EXPORT_ROWS_MAX = 10_000;
 const AGE_SECONDS_MAX = 366 * 86_400;
 const WORD_MAX = 256;

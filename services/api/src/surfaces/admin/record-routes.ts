@@ -29,7 +29,7 @@ const Extension = z
   })
   .meta({ id: 'ExtensionInput' });
 
-/** What the samples have as long as they are open. */
+/** The members in which an open sample differs from an ended one. */
 const OPEN_SAMPLE = { status: 'pending', decision: undefined, surface: undefined, settledAt: undefined };
 
 const History = {
@@ -157,7 +157,7 @@ function whyRoute(deps: AdminDeps, kind: AdminFamily): Route {
   });
 }
 
-/** Moves a record. The refusal shows nothing of it: it would hold the answer. */
+/** Moves a record. A refusal does not show the record, because that would hold the answer. */
 async function move(change: () => Promise<unknown>): Promise<void> {
   try {
     await change();

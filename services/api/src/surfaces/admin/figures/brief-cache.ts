@@ -1,7 +1,7 @@
 const KEPT_MS = 5_000;
 const ENTRIES_MAX = 1_000;
 
-/** Keeps what costs much for a few seconds, so that pages that are open cost no more than one. */
+/** Keeps costly reads for a few seconds, so that many open pages cost no more than one page. */
 export type BriefCache = <Value>(name: string, load: () => Promise<Value>) => Promise<Value>;
 
 /** A cache of this process. A load that fails is not kept. */

@@ -81,7 +81,7 @@ const SAMPLE: Count = {
   isSampled: false,
 };
 
-/** How much of a tenant is open, and how it ended: counted by the lists, and by a sample of their rows. */
+/** How much of a tenant is open and how the rest ended. The lists give the numbers, and a sample of their rows the details. */
 export function countsRoute(deps: AdminDeps, cached: BriefCache): Route {
   return route({
     method: 'GET',
@@ -181,7 +181,7 @@ async function countOf(
   window: Window,
   { kind, statuses, load }: CountedKind,
 ): Promise<Count> {
-  // The rows are the truth: an entry that does not agree with its row is left out.
+  // A list may lag behind its rows, so an entry that does not agree with its row is left out.
   const loading = (ended: boolean) => async (ids: readonly string[]) =>
     (await load(ids)).map((fact) => (fact?.hasEnded === ended ? fact : undefined));
   const [open, ended] = await Promise.all([

@@ -21,7 +21,7 @@ import {
 
 const GROUPS_MAX = 100;
 const UNREAD_MS = 2_000;
-/** Fewer decisions say nothing about a rule. */
+/** The fewest decisions that say something about a rule. */
 const DECIDED_MIN = 10;
 
 const GROUPINGS = ['agent', 'tool', 'person'] as const;

@@ -1,8 +1,8 @@
 import type { ListedKind, ListRange, TenantLists } from '@parley/shared/ports/tenant-lists';
 
-/** Ended records are sampled in so many parts of equal time. */
+/** The number of parts of equal time in which ended records are sampled. */
 const PARTS = 10;
-/** Rows that are read of each part. A whole figure reads PARTS times as many of each kind. */
+/** The most rows that are read of each part. A whole figure reads PARTS times as many of each kind. */
 const ROWS_PER_PART = 50;
 
 /** The windows of time over which figures are made. */
@@ -10,18 +10,18 @@ export const WINDOWS = ['hour', 'day'] as const;
 export type Window = (typeof WINDOWS)[number];
 export const WINDOW_MS: Readonly<Record<Window, number>> = { hour: 3_600_000, day: 86_400_000 };
 
-/** An item, and for how many of its part it stands. */
+/** An item, and the number of items of its part for which it stands. */
 export interface Weighted<Item> {
   readonly item: Item;
   readonly weight: number;
 }
 
 interface Sample<Item> {
-  /** How many there are in each range, as the lists say. */
+  /** The number of entries in each range, as the lists count them. */
   readonly counts: readonly number[];
-  /** For each range, what was read of it. */
+  /** The items that were read of each range. */
   readonly parts: readonly (readonly Weighted<Item>[])[];
-  /** True: not all of them were read, so that figures from the items are estimates. */
+  /** True: not all items were read, so that figures from them are estimates. */
   readonly isSampled: boolean;
 }
 
@@ -54,7 +54,7 @@ export async function sampleList<Item>(
   return { counts, parts, isSampled: counts.some((count) => count > ROWS_PER_PART) };
 }
 
-/** What ended within a window, in parts of equal time: a busy hour does not hide the quiet ones. */
+/** The ranges of what ended within a window, in parts of equal time, so that a busy hour does not hide the quiet ones. */
 export function endedWithin(window: Window): ListRange[] {
   const partMs = WINDOW_MS[window] / PARTS;
   return Array.from({ length: PARTS }, (_, part) => ({
@@ -84,7 +84,7 @@ export function sumsBy<Item>(
     .slice(0, max);
 }
 
-/** For how many the items stand. */
+/** The number of items for which these items stand. */
 export function totalOf(items: readonly Weighted<unknown>[]): number {
   return Math.round(items.reduce((sum, { weight }) => sum + weight, 0));
 }

@@ -1,7 +1,7 @@
 import { WakeSignal } from '@parley/shared/async/wake-signal';
 import type { TenantChange, TenantChanges, TenantSignal } from '@parley/shared/ports/tenant-changes';
 
-// A reader that is further behind reads everything again.
+// A reader with more pending changes than this gets `reload` in place of them.
 const PENDING_MAX = 1_000;
 
 /**
@@ -39,7 +39,7 @@ function createPending() {
   return {
     add(item: TenantSignal): void {
       if (item.type === 'reload' || changes.size >= PENDING_MAX) {
-        // What it reads again holds them.
+        // The lists that the reader reads again hold these changes.
         changes.clear();
         isReload = true;
       }
@@ -47,7 +47,7 @@ function createPending() {
       const { kind, userId, id } = item.change;
       const name = JSON.stringify([kind, userId, id]);
       const before = changes.get(name);
-      // It has not heard of the begin.
+      // The reader has not heard of the begin yet, so the change is still told as a begin.
       const change =
         before?.change === 'began' && item.change.change === 'changed' ? 'began' : item.change.change;
       changes.delete(name);

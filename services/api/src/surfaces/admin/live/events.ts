@@ -12,7 +12,7 @@ import { keyOfOwner } from '../../../turns/principal.ts';
 import type { AdminDeps } from '../deps.ts';
 import { changesOf } from './changes.ts';
 
-/** The data of an event: what changed, and nothing of its content. */
+/** The data of an event: the ids of what changed, without its content. */
 export const AdminChange = z
   .object({
     kind: z.enum(CHANGED_KINDS),
@@ -33,7 +33,7 @@ const SAMPLE: AdminChange = {
   userId: 'alice',
 };
 
-/** What changes in a tenant, as it changes. */
+/** The stream of the changes in a tenant. */
 export function eventsRoute({
   tenantChanges,
   watchers,

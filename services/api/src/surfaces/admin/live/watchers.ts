@@ -1,7 +1,7 @@
 import { ParleyError } from '@parley/core/domain/errors';
 import type { Caller } from '@parley/shared/domain/caller';
 
-/** How many streams of changes one pod has open. */
+/** How many streams of changes one pod opens at most. */
 export interface WatcherLimits {
   readonly ofOperatorMax: number;
   readonly ofTenantMax: number;
@@ -9,7 +9,7 @@ export interface WatcherLimits {
 
 /** The streams of changes that this pod has open, counted by operator and by tenant. */
 export interface Watchers {
-  /** Takes a place; the returned function releases it, once. Throws `rate_limited`. */
+  /** Takes a place. The returned function releases the place once, however often it is called. Throws `rate_limited`. */
   take(caller: Caller): () => void;
 }
 

@@ -14,7 +14,7 @@ import { AdminElicitation, elicitationView } from '../views/elicitation-view.ts'
 import { AdminTurn, turnView } from '../views/turn-view.ts';
 import { AccountOfPerson } from './account.ts';
 
-// What a page about a person shows of each list. The lists themselves have the rest.
+// The most entries of each list on the page of a person. The lists of the tenant have the rest.
 const LISTED_MAX = 50;
 
 const used = (about: string) =>
