@@ -6,9 +6,9 @@ import { build, type Metafile } from 'esbuild';
 import { neighboursInside } from './neighbours.ts';
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-/** Starts the bundle beside it. */
+/** The source of `main.cjs`, which starts the bundle beside it. */
 const RUN_BUNDLE = 'infra/bundle/run-bundle.cjs';
-/** The files that make a bundle what it is, beside its sources. */
+/** The files that, with its sources, decide what a bundle holds. */
 export const MAKER = ['infra/bundle/bundle.ts', 'infra/bundle/neighbours.ts', RUN_BUNDLE];
 
 interface BundleOptions {
@@ -16,7 +16,7 @@ interface BundleOptions {
   readonly entry: string;
   /** Where `main.cjs`, which starts the program, and `bundle.cjs`, which holds it, are written. */
   readonly folder: string;
-  /** Programs of tests may read files beside their sources. What ships may not, since it is copied to where none are. */
+  /** Programs of tests may read files beside their sources. A program that ships may not, because it runs where these files are absent. */
   readonly readsNeighbours?: boolean;
   /** Writes `bundle.cjs.map`. */
   readonly withMap?: boolean;
@@ -29,8 +29,8 @@ interface Bundled {
 }
 
 /**
- * Writes a program as one file, with all that it imports and reads inside. What is imported by `import()` or required at
- * run time is only evaluated then. Tests start their pods from such a bundle, and images and packages hold it.
+ * Writes a program as one file that holds all that it imports and reads. A module that is imported by `import()` or required at
+ * run time is evaluated only then. Tests start their pods from such a bundle, and images and packages hold it.
  */
 export async function bundleProgram(options: BundleOptions): Promise<Bundled> {
   const { entry, folder, readsNeighbours = false, withMap = false } = options;
@@ -47,10 +47,10 @@ export async function bundleProgram(options: BundleOptions): Promise<Bundled> {
     conditions: ['parley-source'],
     // A script that runs from kept code refuses `import("http")` (ERR_VM_DYNAMIC_IMPORT_CALLBACK_MISSING).
     supported: { 'dynamic-import': false },
-    // These load a binary from where they are installed.
+    // These packages load a binary from the folder in which they are installed.
     external: ['esbuild', '@napi-rs/keyring'],
-    // Names stay, so that a stack says where a fault is. Node prints the line of a fault, which is not the whole program.
-    // Syntax stays too: with it rewritten, a token server of the tests refused tokens that it had issued.
+    // Names stay, so that a stack says where a fault is. The line limit keeps the line that Node prints for a fault short.
+    // Syntax stays too: when it was rewritten, a token server of the tests refused tokens that it had issued.
     minifyWhitespace: true,
     lineLimit: 200,
     sourcemap: withMap ? 'external' : false,

@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import type { Plugin } from 'esbuild';
 
-// In pieces, because a program that makes bundles may come from a bundle, in which this text would have been replaced.
+// The text is in pieces, because a program that makes bundles may itself be bundled, which would replace the whole text.
 const OWN_URL = ['import', 'meta', 'url'].join('.');
 const READ = new RegExp(
   `readFileSync\\(new URL\\('([^']+)', ${OWN_URL.replaceAll('.', '\\.')}\\), 'utf8'\\)`,
@@ -15,7 +15,7 @@ const SCRIPTS_FILE = /\/redis\/script-files\.ts$/;
 interface Options {
   /** Gets the path of each file whose text the bundle holds. */
   readonly embedded: Set<string>;
-  /** The URL that a source still gets of itself. Undefined: a source that uses its URL fails the build. */
+  /** The URL that a source gets as its own. Absent: a source that uses its URL fails the build. */
   readonly urlOf: ((path: string) => string) | undefined;
 }
 
@@ -29,7 +29,7 @@ export function neighboursInside({ embedded, urlOf }: Options): Plugin {
     return JSON.stringify(await readFile(path, 'utf8'));
   }
 
-  /** Sources that were never built run without what the build makes, and so does their bundle. */
+  /** A file that only the build writes may be absent. A bundle then throws where its program reads the file, as the sources do. */
   const absent = (name: string) =>
     `(() => { throw new Error(${JSON.stringify(`${name} is not built`)}); })()`;
 

@@ -1,13 +1,13 @@
 // Runs the bundle beside this file, from the code that V8 has kept of an earlier run: compiling costs more than the
-// rest of a start. The first run that ends by itself leaves that code, where it may write. The cache of Node 22 does the
-// same, but Node 20 has none.
+// rest of a start. The first run that ends by itself leaves that code, if it may write there. The cache of Node 22 does the
+// same, but Node 20 has no such cache.
 const { readFileSync, renameSync, writeFileSync } = require('node:fs');
 const { createRequire } = require('node:module');
 const { join } = require('node:path');
 const { cachedDataVersionTag } = require('node:v8');
 const { Script } = require('node:vm');
 
-// V8 tells code of another source by its length only.
+// V8 recognizes code of another source by the length of the source alone, so the file name holds a digest.
 const BUNDLE = 'digest of the bundle';
 const filename = join(__dirname, 'bundle.cjs');
 // The tag covers the version of V8, its options and the processor.

@@ -7,7 +7,7 @@ import { writeThirdParty } from './third-party.ts';
  * npm run bundle
  *
  * Writes `dist/<program>/main.cjs` and what it runs, for each program that ships, and THIRD_PARTY: the licences of the
- * packages inside. Nothing else is needed to run them but Node.
+ * packages inside. Only Node is needed to run them.
  */
 const PROGRAMS = {
   api: 'services/api/src/main.ts',

@@ -16,7 +16,7 @@ data:
 
 /**
  * Writes the Helm chart into a folder. Its templates are made of the manifests of infra/kubernetes, so that the two cannot
- * differ. The namespace is Helm's to make.
+ * differ. The namespace is left out, because Helm creates it.
  */
 export function writeChart(root: string, folder: string): void {
   for (const part of ['templates', 'files']) mkdirSync(join(folder, part), { recursive: true });

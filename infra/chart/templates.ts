@@ -1,4 +1,4 @@
-/** A change of a manifest that makes it a template. What is replaced must be there, each time. */
+/** A replacement that makes a manifest a template. The manifest must contain the replaced text. */
 type Change = readonly [from: string, to: string];
 
 const CONFIG =
@@ -41,7 +41,7 @@ const EGRESS = `    {{- with .Values.networkPolicy.egress }}
     {{- end }}
 `;
 
-/** What makes each manifest a template, by its file; a file without changes is a template as it is. */
+/** The replacements that make each manifest a template, by its file. A file without replacements is a template as it is. */
 const CHANGES: Readonly<Record<string, readonly Change[]>> = {
   'api.yaml': [
     [`${IMAGE}api:0.1.0`, 'image: {{ .Values.images.api }}'],
@@ -73,7 +73,7 @@ const CHANGES: Readonly<Record<string, readonly Change[]>> = {
   ],
 };
 
-/** The value that a file depends on. */
+/** The value without which a file renders nothing. */
 const CONDITIONS: Readonly<Record<string, string>> = {
   'ingress.yaml': 'ingress.enabled',
   'redis.yaml': 'redis.enabled',

@@ -7,7 +7,7 @@ import { waitUntil } from '../../test/harness/wait-until.ts';
 const WIDTH = 1280;
 const USER = 'alice';
 
-/** Draws the walk of docs/operations.md: a chat that hangs, whose pod was killed. `save` gets a name without its ending, and the page to picture. */
+/** Draws the pictures of docs/operations.md for a chat that hangs after its pod was killed. `save` gets a name without its extension, and the page. */
 export async function drawConsole(
   browser: Browser,
   save: (name: string, page: Page) => Promise<void>,

@@ -29,7 +29,7 @@ export const TARBALL_MB_MAX: Readonly<Record<string, number>> = {
   '@parley/cli': 0.2,
 };
 
-/** Megabytes of a folder in which only that package was installed, with all that it needs. */
+/** Megabytes of a folder in which only that package was installed, with its dependencies. */
 export const INSTALLED_MB_MAX: Readonly<Record<string, number>> = {
   '@parley/sdk': 20,
   '@parley/widget': 25,

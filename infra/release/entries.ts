@@ -5,10 +5,10 @@ import type { PackedPackage, PublishedManifest } from './packages.ts';
 
 /** Packages whose entry points run in a browser. */
 const BROWSER_PACKAGES = ['@parley/core', '@parley/sdk', '@parley/widget'];
-/** Belongs to another package, or to the page, and is not counted. */
+/** Modules that belong to the page and are not counted. */
 const OUTSIDE = ['ai', 'react'];
 
-/** What a program may import of a package, such as `@parley/sdk/chat`. A pattern stands for each of its files. */
+/** The names that a program may import of a package, such as `@parley/sdk/chat`. A pattern stands for each of its files. */
 export function entriesOf(manifest: PublishedManifest, packed: PackedPackage): readonly string[] {
   return Object.entries(manifest.exports).flatMap(([path, target]) => {
     const file = typeof target === 'string' ? target : (target.default ?? '');
@@ -27,7 +27,7 @@ export const isForBrowsers = (name: string): boolean => BROWSER_PACKAGES.include
 
 /**
  * What each entry point adds to a page whose bundler minifies: bytes with gzip -9, with everything that it loads at once, from
- * the packages that are installed in `folder`. Rejects where one needs what no browser has.
+ * the packages that are installed in `folder`. Rejects where an entry point needs a module that no browser has.
  */
 export async function browserBytes(
   folder: string,
@@ -56,7 +56,7 @@ async function bytesOf(folder: string, entry: string): Promise<number> {
     logLevel: 'silent',
   });
   const loaded = new Set(['stdin.js']);
-  // Grows while it is read. What is imported on demand, such as another language, is left out.
+  // The list grows while the loop reads it. Modules that are imported on demand, such as another language, are left out.
   for (const file of loaded)
     for (const { path, kind, external } of metafile.outputs[file]?.imports ?? [])
       if (kind === 'import-statement' && external !== true) loaded.add(path);

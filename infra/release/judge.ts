@@ -3,10 +3,10 @@ import { entriesOf, isForBrowsers } from './entries.ts';
 import { type PackedPackage, type PublishedManifest, run } from './packages.ts';
 import { toolScript } from './tools.ts';
 
-/** What a published package may hold beside the code, by the end of its path. */
+/** The files that a published package may hold beside its code, by the end of their paths. */
 const WITHOUT_CODE = ['LICENSE', 'README.md', 'package.json', 'dist/sandbox.html', 'dist/THIRD_PARTY'];
 const CODE = /^(?:src\/.*\.tsx?|bin\/.*\.js|dist\/.*\.(?:js|cjs|js\.map|d\.ts|d\.ts\.map))$/;
-/** Code of the services, which nobody wants in a page. */
+/** Code of the services, which has no use in a page. */
 const SERVER_ONLY = /\.lua$|(?:^|\/)redis\//;
 const BYTES_OF_MB = 1e6;
 
@@ -114,7 +114,7 @@ async function faultsOfRuns(
   argumentsOf: (one: PackedPackage) => readonly string[],
 ): Promise<string[]> {
   const faults: string[] = [];
-  // One after the other: each uses a core of its own.
+  // The packages are judged one after the other, because each run uses a whole core.
   for (const one of packed)
     await run(process.execPath, argumentsOf(one), { cwd: process.cwd() }).catch((error: Error) =>
       faults.push(error.message),

@@ -9,7 +9,7 @@ export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** Where `npm run packages` writes what it packs. */
 export const FOLDER = join(ROOT, '.tmp/packages');
 
-/** The folders of the packages that are published, each after those that it needs. */
+/** The folders of the packages that are published, each after the packages on which it depends. */
 export const PUBLISHED = [
   'clients/core',
   'clients/sdk',
@@ -50,7 +50,7 @@ interface NpmPacked {
   readonly files: readonly { readonly path: string; readonly size: number }[];
 }
 
-/** Runs a command to its end. Rejects with what it said. */
+/** Runs a command to its end. Rejects with the output of the command. */
 export async function run(
   command: string,
   args: readonly string[],
@@ -71,7 +71,7 @@ export async function packAll(root: string, folder: string): Promise<readonly Pa
   await mkdir(folder, { recursive: true });
   const paths = PUBLISHED.map((path) => join(root, path));
   const output = await run('npm', ['pack', ...paths, '--pack-destination', folder, '--json'], { cwd: root });
-  // What the builds print comes first.
+  // The output of the builds comes before the JSON of `npm pack`.
   const packed = JSON.parse(output.slice(output.search(/^\[$/m))) as readonly NpmPacked[];
   return packed.map(({ name, filename, size, unpackedSize, files }) => ({
     name,

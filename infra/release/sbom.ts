@@ -12,7 +12,7 @@ const LICENCES = [
   'BSD-3-Clause',
   'ISC',
   'MIT',
-  // Of the Python Software Foundation: the parser of command lines of some packages was ported.
+  // The licence of the Python Software Foundation, because some packages contain a port of its parser of command lines.
   'PSF-2.0',
   'Python-2.0',
   'Unlicense',
@@ -30,10 +30,10 @@ export interface Sbom {
   }[];
 }
 
-/** What the bundles of the server, and so its package and the images, are made of. */
+/** The workspaces that the bundles of the server, and so its package and the images, are made of. */
 const SERVER = ['services/api', 'services/worker'];
 
-/** The bill of materials of each published package, and of what stands in the bundles of the server. */
+/** Writes the bill of materials of each published package. That of the server covers its bundles. */
 export async function writeSboms(folder: string): Promise<ReadonlyMap<string, Sbom>> {
   const copy = await copyManifests();
   try {
@@ -65,7 +65,7 @@ export async function writeSboms(folder: string): Promise<ReadonlyMap<string, Sb
  * both development and the product need.
  */
 async function copyManifests(): Promise<string> {
-  // Its name becomes that of the product in the bill.
+  // npm takes the name of the product in the bill from the name of the folder.
   const copy = join(await mkdtemp(join(tmpdir(), 'parley-sbom-')), 'parley');
   for (const path of ['.', 'shared', ...SERVER, ...PUBLISHED]) {
     const manifest = JSON.parse(await readFile(join(ROOT, path, 'package.json'), 'utf8')) as Record<
@@ -73,7 +73,7 @@ async function copyManifests(): Promise<string> {
       unknown
     >;
     const { devDependencies, ...rest } = manifest;
-    // The root needs a program that runs sources; no package does. The files of the widget contain what it is built with.
+    // The root depends on a program that runs sources, which no package needs. The built files of the widget contain its development dependencies.
     if (path === '.') delete rest.dependencies;
     if (path === 'clients/widget') Object.assign(rest.dependencies as object, devDependencies);
     await mkdir(join(copy, path), { recursive: true });
@@ -93,7 +93,7 @@ export function faultsOfLicences({ components }: Sbom): string[] {
   });
 }
 
-/** A choice is allowed when one of its sides is. */
+/** An expression with OR is allowed when one of its sides is allowed. */
 function isAllowedLicence(expression: string): boolean {
   return expression
     .replaceAll(/[()]/g, '')

@@ -3,7 +3,7 @@ import { installPackages, isInstalled } from '../../test/harness/install-package
 
 const FOLDER = new URL('./', import.meta.url);
 
-/** Scripts of the programs of this folder's own package. */
+/** The scripts of the tools, which are dependencies of the package in this folder. */
 const SCRIPTS = {
   attw: '@arethetypeswrong/cli/dist/index.js',
   pnpm: 'pnpm/bin/pnpm.cjs',
