@@ -1,19 +1,19 @@
 import { BOUNDS, BUCKETS, type Capacity, COSTS, type Load } from '../clients/cli/src/capacity/model.ts';
 
-/** What happened in a simulated installation. */
+/** The result of a simulated installation. */
 export interface Simulated {
-  /** The load of the fullest master over the mean. */
+  /** The load of the fullest master over the mean of all masters. */
   readonly fullestMaster: number;
   /** The share of its bounds to which the fullest master is used, by memory or by processor. */
   readonly fullestUse: number;
-  /** Until all readers of a pod that died were back, in seconds. */
+  /** The time from the death of a pod until all of its readers were back, in seconds. */
   readonly readersBackSeconds: number;
-  /** Until no ask waited any more that a master without a successor had delayed, from its death, in seconds. */
+  /** The time from the death of a master until none of the asks that it delayed waited any more, in seconds. */
   readonly failoverSeconds: number;
 }
 
 const PER_PERSON = 20;
-// The time limit of a node and the vote for its replica.
+// The time until a Cluster calls a node dead, and the vote for its replica.
 const FAILOVER_SECONDS = 5;
 // A reader that is refused comes back after 1 to 10 s, and its refusal takes a tenth of an opening.
 const BACK_SECONDS = 10;
@@ -51,7 +51,7 @@ function fullestMaster({ open }: Load, { redisMasters }: Capacity, seed: number)
   return (Math.max(...loads) * redisMasters) / people;
 }
 
-/** Every reader of one pod comes back at once. The others give openings what asks and turns leave of their cores. */
+/** Every reader of one pod comes back at once. The other pods spend on openings what asks and turns leave of their cores. */
 function storm({ pods, socketsOfPod, podCores }: Capacity, seed: number): number {
   const random = createRandom(seed);
   const left = pods - 1;
@@ -60,7 +60,7 @@ function storm({ pods, socketsOfPod, podCores }: Capacity, seed: number): number
   const coming = [socketsOfPod];
   let seconds = 0;
   for (let step = 0, outside = socketsOfPod; ; step += 1) {
-    // Time that nobody used is gone, and refusals of the step before are paid first.
+    // Unused time does not carry over, and the refusals of the previous step are paid first.
     seconds = Math.min(seconds, 0) + room;
     for (let reader = coming[step] ?? 0; reader > 0; reader -= 1) {
       if (seconds >= COSTS.openingPodSeconds) {

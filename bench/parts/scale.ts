@@ -19,7 +19,7 @@ const WITHIN = 1.2;
 
 type Opened = Awaited<ReturnType<typeof openBenchEngine>>;
 
-/** Many open questions on one server and on a Cluster, beside what the capacity model says of them. */
+/** Measures many open questions on one server and on a Cluster, and compares the capacity model. */
 export async function scale(bench: Bench): Promise<Measurement[]> {
   return [...(await onOneServer(bench)), ...(await onCluster(bench))];
 }
@@ -50,7 +50,7 @@ async function answer({ engine }: Opened, { id, userId }: Asked) {
   });
 }
 
-/** Answers until the commit is known, as a client does whose call has failed. */
+/** Repeats an answer until its commit is known, as a client does after a failed call. */
 async function untilAnswered(opened: Opened, asked: Asked): Promise<void> {
   for (;;) {
     const seen = await answer(opened, asked).catch((error: unknown) => error);
@@ -89,7 +89,7 @@ async function onOneServer({ redisUrl, scaled, progress }: Bench): Promise<Measu
   ];
 }
 
-/** Whether the measured figure is that of the model, either way. */
+/** Whether the measured figure agrees with the model, above or below. */
 function beside(what: string, measured: number, modelled: number, unit: string): Measurement[] {
   const ratio = Math.max(measured / modelled, modelled / measured);
   return [

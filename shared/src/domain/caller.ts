@@ -25,7 +25,7 @@ export function keyIdOf(caller: Caller): string | undefined {
   return caller.kind === 'service' ? caller.keyId : undefined;
 }
 
-/** An operator who signed in to the console. The name of a key cannot begin as the id of the operator's calls does. */
+/** An operator who signed in to the console. The id of their calls begins in a way in which no name of a key can begin. */
 export function operatorCaller(tenant: string, operator: string, scopes: readonly Scope[]): Caller {
   return { kind: 'service', tenant, keyId: `operator:${operator}`, scopes, operator };
 }

@@ -2,7 +2,7 @@ import { TIMEOUT_SECONDS_MAX } from '@parley/core/domain/elicitations/ask-input'
 import type { DecisionOf, ExtendCommand, FamilyTypes, RowOf } from '@parley/core/domain/family';
 import { isoOf } from '@parley/core/domain/text';
 
-/** How often the deadline of one record may be moved: its row names each time. */
+/** How often the deadline of one record may be moved. The bound exists because the row lists every move. */
 export const EXTENSIONS_MAX = 100;
 
 /**
@@ -16,7 +16,7 @@ export function extend<T extends FamilyTypes>(
   event: T['event'],
 ): DecisionOf<T> {
   const latest = row.createdAt + TIMEOUT_SECONDS_MAX * 1000;
-  // A repeat whose reply was lost finds what it has done.
+  // A client repeats the call when its reply was lost, and the deadline has then moved already.
   if (expiresAt <= row.expiresAt) return { type: 'unchanged' };
   if (expiresAt > latest)
     return refuse(
@@ -34,7 +34,7 @@ function refuse(message: string): DecisionOf<FamilyTypes> & { readonly type: 're
   return { type: 'refused', refusal: { code: 'invalid_request', message } };
 }
 
-/** The deadline of a row, and its extensions, after a commit has moved it. */
+/** The deadline and the extensions of a row after a commit has moved the deadline. */
 export function extendedTo<T extends FamilyTypes>(
   { revision, extensions = [] }: RowOf<T>,
   expiresAt: number,

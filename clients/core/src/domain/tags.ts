@@ -22,16 +22,16 @@ export const Tag = z.string().superRefine((text, issues) => {
   if (fault !== undefined) issues.addIssue({ code: 'custom', message: fault });
 });
 
-/** Short texts by which operators search. They are no content: whoever may list a record sees its tags. */
+/** Short texts by which operators search. They are not content, so everybody who may list a record sees its tags. */
 export const Tags = z
   .array(Tag)
   .max(TAGS_MAX)
   .refine((tags) => new Set(tags).size === tags.length, { error: 'must differ from each other' })
   .describe(
-    `Up to ${TAGS_MAX} different texts of 1 to ${TAG_CHARACTERS_MAX} characters by which operators find it. They are no content: operators and metadata show them.`,
+    `Up to ${TAGS_MAX} different texts of 1 to ${TAG_CHARACTERS_MAX} characters by which operators find a question or an approval. They are not content: every operator sees them.`,
   );
 
-/** The tags of a record as it is shown; nothing where it has none. */
+/** The member `tags` of a displayed record; an empty object where the record has no tags. */
 export function tagsOf({ tags }: { readonly tags?: readonly string[] | undefined }): {
   readonly tags?: string[];
 } {

@@ -29,7 +29,7 @@ export function eventsOfRow({ id, revision, status, settlement, extensions = [] 
   let open: Status = 'pending';
   return Array.from({ length: revision }, (_, index) => {
     const number = index + 1;
-    // Of the commits before the last one, those that moved no deadline after the first have opened the page.
+    // Between the first commit and the last one, each commit that moved no deadline opened the page.
     if (number > 1 && !moved.has(number)) open = 'opened';
     const event = number === revision ? eventOf(id, number, status, settlement) : eventOf(id, number, open);
     return { ...event, ...moved.get(number) };

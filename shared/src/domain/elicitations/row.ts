@@ -33,7 +33,7 @@ export interface Definition extends StreamRef {
   /** How much harm a wrong answer can do, as the asker says. */
   readonly risk?: Risk;
   readonly context: Context;
-  /** Texts by which operators find it. */
+  /** Texts by which operators find the question. */
   readonly tags?: readonly string[];
   readonly timeoutSeconds: number;
   /** The service key that asked, for logs. Absent where Parley itself asked. */
@@ -54,7 +54,7 @@ export interface Row {
   readonly expiresAt: number;
   readonly settlement?: Settlement;
   readonly settledAt?: number;
-  /** The commits that moved its deadline, first to last. */
+  /** The commits that moved the deadline, first to last. */
   readonly extensions?: readonly Extension[];
 }
 

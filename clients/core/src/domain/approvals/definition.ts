@@ -18,7 +18,7 @@ export interface ApprovalDefinition extends RecordDefinition {
   readonly inputSchema?: Readonly<Record<string, unknown>>;
   readonly remember?: RememberFor;
   readonly risk?: Risk;
-  /** Texts by which operators find it. */
+  /** Texts by which operators find the approval. */
   readonly tags?: readonly string[];
   /** Names the rule that demanded the approval; remembered approvals hold for this rule only. */
   readonly rule: string;
