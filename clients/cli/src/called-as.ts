@@ -4,7 +4,7 @@ import { delimiter, join, sep } from 'node:path';
 export interface Start {
   /** The file that Node was told to run. */
   readonly program: string;
-  /** The folder in which it is typed; undefined for any. */
+  /** The folder in which the command is typed; undefined for a command that must work in any folder. */
   readonly folder: string | undefined;
   /** The value of `PATH`. */
   readonly path: string;

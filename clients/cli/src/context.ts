@@ -16,7 +16,7 @@ export interface CliContext {
   readonly signal: AbortSignal;
   /** What a person types to start this program again, quoted for the shell. */
   readonly calledAs: string;
-  /** The same for another folder than the current one. */
+  /** The call of this program that works in every folder. */
   readonly calledAnywhere: string;
   /** Sets the exit code of the process. */
   setExitCode(code: number): void;

@@ -34,8 +34,8 @@ interface DecidingParts extends CliConnection {
 }
 
 /**
- * Shows a call that waits for an approval, and records what the person decides. Whoever leaves the prompt has decided nothing.
- * Resolves with the approval as it stands then.
+ * Shows a call that waits for an approval, and records what the person decides. A person who leaves the prompt has decided
+ * nothing. Resolves with the approval as it stands then.
  */
 export async function decideInTerminal(
   { screen, signal, ...connection }: DecidingParts,
@@ -50,7 +50,7 @@ export async function decideInTerminal(
   try {
     return await sendDecision(transport, approvalId, choice, { signal });
   } catch (error) {
-    // Another place was faster, or the deadline was.
+    // A decision at another place came first, or the deadline passed.
     const now = isParleyClientError(error) ? error.problem?.approval : undefined;
     if (now === undefined) throw error;
     return now;

@@ -17,11 +17,11 @@ process.on('SIGINT', interrupt);
 process.on('SIGTERM', interrupt);
 // The terminal was closed; services that were started must not stay.
 process.on('SIGHUP', interrupt);
-/** How long a command may take to end whose output nobody reads any more, in ms. */
+/** How long a command may take to end after the reader of its output has gone, in ms. */
 const CLOSED_MS = 10_000;
 let closedBy: number | undefined;
 
-// A reader such as `head` may close the pipe. The command ends in order: what it has started must not stay.
+// A reader such as `head` may close the pipe. The command then ends in order, so that no process that it started stays.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (closedBy !== undefined) return;
   closedBy = error.code === 'EPIPE' ? EXIT.accepted : EXIT.failed;

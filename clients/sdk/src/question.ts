@@ -19,7 +19,7 @@ export interface QuestionBase {
   readonly risk?: AskInput['risk'];
   /** Why the question is asked; `trigger` is a short word such as `agent` or `credential_required`. */
   readonly context?: Readonly<Partial<NonNullable<AskInput['context']>>>;
-  /** Up to ten short texts by which operators find the question. They are no content, so put nothing personal there. */
+  /** Up to ten short texts by which operators find the question. They are not content, so put nothing personal there. */
   readonly tags?: readonly string[];
   /** An https URL that receives a signed POST when the question ends (docs/webhooks.md). */
   readonly webhookUrl?: string;

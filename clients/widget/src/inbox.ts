@@ -72,7 +72,7 @@ export class ElicitationInbox extends LitElement {
     return questions === undefined || approvals === undefined ? undefined : questions + approvals;
   }
 
-  /** Focuses the first question; without one, the chip. */
+  /** Focuses the first question, or the chip where there is no question. */
   override focus(options?: FocusOptions): void {
     const first = this.collapsed ? null : this.renderRoot.querySelector<HTMLElement>('.disclosure');
     (first ?? this.renderRoot.querySelector<HTMLElement>('.chip'))?.focus(options);

@@ -15,7 +15,7 @@ const FULL_ROUND = 15;
 // A worker that stops during a cleanup, which may take hours, leaves it to the next round.
 const CLEANUP_TRIES_MS = 300_000;
 
-/** The work that is done periodically, each round by one worker. */
+/** The periodic work. One worker does each round. */
 const MAINTENANCE = ['sweep', 'take-over', 'index-check', 'cleanup', 'canary'] as const;
 type Maintenance = (typeof MAINTENANCE)[number];
 
@@ -39,7 +39,7 @@ export interface MaintenanceDeps {
   readonly onError: (error: unknown, work: Maintenance) => void;
 }
 
-/** Starts the maintenance; any number of workers may. The returned function ends it, and what is under way early. */
+/** Starts the maintenance; any number of workers may. The returned function ends it, and ends a current round early. */
 export function startMaintenance(deps: MaintenanceDeps): () => Promise<void> {
   const rounds = createRounds(deps);
   const ends = MAINTENANCE.map((work) =>
@@ -69,7 +69,7 @@ function createRounds(deps: MaintenanceDeps): Record<Maintenance, MaintenanceRou
       }),
     async 'index-check'(signal) {
       const startedAt = performance.now();
-      // Not again within this time after it has ended, whichever worker comes next.
+      // No worker begins the work again within this time after its end.
       const reservedMs = Math.ceil(everyMs['index-check'] / 2);
       const report = await exclusively(
         { name: 'index-check', everyMs: reservedMs, signal },

@@ -136,7 +136,7 @@ async function takeJobs(parts: WorkerParts): Promise<void> {
   await workers.ready();
 }
 
-/** Starts what is done periodically; returns what ends it. */
+/** Starts the periodic work. The returned function ends it. */
 function maintain(parts: WorkerParts, redis: Commands, sendCanary: () => Promise<void>): () => Promise<void> {
   const { env, engine, backend, onError, metrics } = parts;
   const onCommandError = () => metrics.redisCommandErrors.add(1);

@@ -1,14 +1,14 @@
 interface RepeatedRounds {
   /** One round. Ends early when the signal is aborted. */
   readonly round: (signal: AbortSignal) => Promise<unknown>;
-  /** From the begin of a round to the begin of the next one, in ms. A round that takes longer is followed at once. */
+  /** The time from the begin of one round to the begin of the next, in ms. The next round follows a longer round at once. */
   readonly everyMs: number;
   readonly onError: (error: unknown) => void;
 }
 
 /**
- * Repeats a round, never two at a time, until the returned function is called; that resolves when none is under way. The first
- * one begins at a random time within `everyMs`, so that processes that start together do not work together.
+ * Repeats a round, never two at a time, until the returned function is called, which resolves when no round runs. The first
+ * round begins at a random time within `everyMs`, so that processes that start together do not work together.
  */
 export function startRounds({ round, everyMs, onError }: RepeatedRounds): () => Promise<void> {
   const stopped = new AbortController();

@@ -116,7 +116,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
     return done;
   }
 
-  /** All buckets with tasks, from a random one on, as far as they can be found out; and why others cannot. */
+  /** The buckets with tasks, in order from a random one, as far as Redis tells them, and the reasons why others are unknown. */
   async function findOccupied(): Promise<{ readonly buckets: number[]; readonly faults: unknown[] }> {
     const parts = await Promise.allSettled(outbox.occupied(names));
     const found = parts.flatMap((part) => (part.status === 'fulfilled' ? part.value : []));

@@ -20,7 +20,7 @@ export interface Capacity {
   readonly redisCores: number;
   /** Masters of a Cluster; 1 is a single server. */
   readonly redisMasters: number;
-  /** False where the load is more than as many masters carry as there are buckets. */
+  /** False where even one master for each bucket cannot carry the load. */
   readonly fits: boolean;
   /** The load of the fullest master over the mean of all, by the buckets that lie on it. */
   readonly fullestMaster: number;
@@ -29,7 +29,7 @@ export interface Capacity {
   /** Connections of clients that each pod holds. */
   readonly socketsOfPod: number;
   readonly bytesOfPod: number;
-  /** Until all readers of a pod that died have their streams again, in seconds. */
+  /** The time until all readers of a pod that died have their streams again, in seconds. */
   readonly readersBackSeconds: number;
 }
 
@@ -43,11 +43,11 @@ export const COSTS = {
   askRedisSeconds: 62e-6,
   turnRedisSeconds: 930e-6,
   silentStreamRedisSeconds: 0.09 * 10e-6,
-  /** Seconds of a core of a pod. */
+  /** Seconds of a core of a pod: an ask and its answer; a turn; the opening of a stream. */
   askPodSeconds: 0.25e-3,
   turnPodSeconds: 4e-3,
   openingPodSeconds: 1.4e-3,
-  /** Of a core, for each stream on which nothing happens. */
+  /** The share of a core that each stream takes on which nothing happens. */
   silentStreamPodShare: 5.5e-6,
   /** Resident bytes: a pod without load; an open stream. */
   podBytes: 200e6,
@@ -62,10 +62,10 @@ export const BOUNDS = {
   streamsOfPod: 10_000,
 } as const;
 
-/** How readers come back: who is refused tries again after 1 to 10 s, and the last ones were refused shortly before. */
+/** How readers come back: a refused reader tries again after 1 to 10 s, and the last readers were refused shortly before. */
 const STORM = { refusalShare: 0.1, meanBackSeconds: 5.5, lastBackSeconds: 10, oneWaveSeconds: 8 } as const;
 
-/** Parts of the keyspace: everything of one person lies in one, and a master serves whole ones. */
+/** The number of buckets: everything of one person lies in one bucket, and a master serves whole buckets. */
 export const BUCKETS = 64;
 
 /** What a load needs: a sum of costs, divided by how far a process is filled. */
@@ -81,7 +81,7 @@ export function capacityFor(load: Load): Capacity {
     load.asks * COSTS.askPodSeconds +
     load.turns * COSTS.turnPodSeconds +
     load.streams * COSTS.silentStreamPodShare;
-  // One more than the load takes, and two at least, so that one may die.
+  // There is one pod more than the load takes, and two at least, so that one may die.
   const pods =
     1 + Math.max(1, Math.ceil(podCores / BOUNDS.podCoreShare), Math.ceil(load.streams / BOUNDS.streamsOfPod));
   const needed = mastersFor(redisCores, redisBytes);
@@ -106,7 +106,7 @@ export function fullestMaster(masters: number): number {
   return (Math.ceil(BUCKETS / masters) * masters) / BUCKETS;
 }
 
-/** How many masters it takes until the fullest one is within its bounds; nothing where one for each bucket is too few. */
+/** How many masters it takes until the fullest one is within its bounds; undefined where one master for each bucket is too few. */
 function mastersFor(cores: number, bytes: number): number | undefined {
   for (let masters = 1; masters <= BUCKETS; masters += 1) {
     const share = fullestMaster(masters) / masters;
@@ -116,15 +116,15 @@ function mastersFor(cores: number, bytes: number): number | undefined {
 }
 
 /**
- * The pods that are left open the streams of the one that died, with what is left of their cores. While readers wait, their repeated
- * refusals take a part of that: where they take all of it, nobody comes back (Infinity).
+ * The remaining pods open the streams of the pod that died, with the idle time of their cores. While readers wait, their repeated
+ * refusals take a part of that time. Where refusals take all of it, nobody comes back (Infinity).
  */
 function readersBack(streamsOfPod: number, pods: number, podCores: number): number {
   if (streamsOfPod === 0) return 0;
   const left = pods - 1;
   const free = left * Math.max(0.1, 1 - podCores / left);
   const refusals = (STORM.refusalShare * COSTS.openingPodSeconds) / STORM.meanBackSeconds;
-  // Those who are refused at first are let in when they come again, where the pods are far from full then.
+  // Readers that are refused at first get in at their next attempt, where the pods have enough idle time by then.
   const workSeconds = (streamsOfPod * COSTS.openingPodSeconds * (1 + STORM.refusalShare)) / free;
   if (workSeconds <= STORM.oneWaveSeconds) return STORM.lastBackSeconds;
   const taken = (streamsOfPod * refusals) / free;

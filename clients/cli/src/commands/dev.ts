@@ -49,7 +49,7 @@ export function registerDev(program: Command, context: CliContext): void {
 async function develop(context: CliContext, flags: DevFlags): Promise<void> {
   const { env } = context;
   const url = `http://localhost:${flags.port}`;
-  // Before its address is written down: the server that has the port may be one of these.
+  // The port is checked before the address is written, because the file may name the server that has the port.
   await refuseTakenPort(context, flags.port);
   const search = await redisFor(flags, env.redisUrl);
   const { url: redis } = search;

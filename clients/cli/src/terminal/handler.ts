@@ -47,7 +47,7 @@ export function createTerminalHandler(options: TerminalHandlerOptions = {}): Eli
       );
       latest = showing.catch(() => undefined);
       const answer = await showing;
-      // Nothing is offered for later here: the asker waits in this process.
+      // "Later" is not offered here, because the asker waits in this process.
       if (answer.action === 'later') return { action: 'cancel' };
       if (answer.action !== 'accept') return answer;
       if (answer.content !== undefined) {

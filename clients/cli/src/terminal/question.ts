@@ -26,7 +26,7 @@ interface TerminalQuestion {
 type TerminalAnswer =
   | { readonly action: 'accept'; readonly content?: TerminalContent; readonly secret?: string }
   | { readonly action: 'decline' | 'cancel' }
-  /** The question stays open. Only where the caller offers it. */
+  /** The question stays open. Only callers that offer "Later" get this result. */
   | { readonly action: 'later' };
 
 interface ShowOptions {

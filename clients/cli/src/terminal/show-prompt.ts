@@ -156,7 +156,7 @@ function createPainter(output: TerminalStreams['output']) {
   };
 }
 
-/** Ctrl+C and Ctrl+D. Escape is pressed too easily to end a question. */
+/** The keys that end a question: Ctrl+C and Ctrl+D. Escape is not among them, because it is pressed too easily. */
 export function isLeaving({ name, ctrl }: Key): boolean {
   return ctrl === true && (name === 'c' || name === 'd');
 }

@@ -23,7 +23,7 @@ export interface AskRequest {
   readonly input: AskInput;
   /** The service key that asks; absent where Parley itself asks. */
   readonly askedBy?: string | undefined;
-  /** The name of that key, where it has one. A question that names no agent gets it as the one who asks (`context.agent`). */
+  /** The name of that key, where it has one. A question that names no agent gets this name as `context.agent`. */
   readonly askerName?: string | undefined;
   /** The same key with the same input always leads to the same elicitation, for as long as the retention. */
   readonly idempotencyKey?: string;

@@ -5,7 +5,7 @@ import type { ArmedDeadline } from '../../ports/elicitations/deadlines.ts';
 export interface MemoryDeadlines {
   /** Lists a deadline, and arms it when none, a later or a passed one is armed. Returns it when this call armed it. */
   add(bucket: number, id: string, deadline: number, now: number): ArmedDeadline | undefined;
-  /** Lists a later deadline. What is armed stays armed. */
+  /** Lists a later deadline. A timer that is armed for the earlier deadline stays armed. */
   move(bucket: number, id: string, deadline: number): void;
   remove(bucket: number, id: string): void;
   /** The deadlines that have passed, earliest first. */
