@@ -65,13 +65,13 @@ export async function storm({ redisUrl, scaled, progress }: Bench): Promise<Meas
       aim: { atMost: 1 },
     },
     {
-      what: `${readersText}: asks and answers of others that fail meanwhile`,
+      what: `${readersText}: asks and answers of others that fail while they return`,
       measured: `${rough.failed.length} of ${rough.took.length + rough.failed.length} ${[...new Set(rough.failed)].join(', ')}`,
       ratios: [rough.failed.length],
       aim: { atMost: 0 },
     },
     {
-      what: `${readersText}: asks and answers meanwhile, p99 over that before`,
+      what: `${readersText}: asks and answers while they return, p99 over that before`,
       measured: `p99 ${milliseconds(p99[1])} and ${milliseconds(p99[0])}, p50 ${milliseconds(quantile(rough.took, 0.5))} and ${milliseconds(quantile(calm.took, 0.5))}, max ${milliseconds(Math.max(...rough.took))}`,
       ratios: [p99[1] / p99[0]],
       aim: { atMost: 2 },

@@ -47,7 +47,7 @@ export function extendingContract(contract: Contract): void {
       expect((await waited).row).toEqual(decided?.row);
     });
 
-    it('is moved or the record is settled, each once, whoever is first', async () => {
+    it('is moved or the record is settled, each once, whichever comes first', async () => {
       const { first, second } = contract;
       const stream = newStream();
       const asked = await family.open(first, stream);
