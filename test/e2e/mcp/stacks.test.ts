@@ -199,7 +199,7 @@ function ofStacks(): void {
       const asked = await client.sendMessage(oldMessage('ask'));
       expect([asked.status.state, oldText(asked.status.message)]).toEqual([
         'input-required',
-        'Which colour?',
+        'Helper asks: Which colour?',
       ]);
       const answered = await client.sendMessage(oldMessage('green', asked.id));
       expect([answered.status.state, oldText(answered.artifacts?.[0])]).toEqual([
@@ -216,7 +216,7 @@ function ofStacks(): void {
       const asked = await client.sendMessage(oldMessage('old'));
       expect([asked.status.state, oldText(asked.status.message)]).toEqual([
         'input-required',
-        'Which colour?',
+        'Helper asks: Which colour?',
       ]);
       const done = await client.sendMessage(oldMessage('green', asked.id));
       expect(oldText(done.artifacts?.[0])).toContain('Old heard green.');
