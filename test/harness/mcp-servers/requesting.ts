@@ -106,15 +106,21 @@ function asksOf({
   return ASKS[name]?.(message) ?? {};
 }
 
+/** A free port may have been that of another server before, to which a pod of another test still turns. */
+function refuseUnknown(name: string): void {
+  if (!(name in ASKS)) throw new Error(`There is no tool ${name}.`);
+}
+
 function newServing(served: Served) {
   const create = () => {
     const server = new Server(INFO, { capabilities: { tools: {}, prompts: {} } });
     server.setRequestHandler('tools/list', () => LIST as never);
-    server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) =>
-      mcpReq.inputResponses === undefined
+    server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
+      refuseUnknown(params.name);
+      return mcpReq.inputResponses === undefined
         ? inputRequired({ inputRequests: asksOf(params) as never, requestState: 'asked' })
-        : done(served, mcpReq.inputResponses),
-    );
+        : done(served, mcpReq.inputResponses);
+    });
     server.setRequestHandler('prompts/list', () => PROMPTS);
     server.setRequestHandler('prompts/get', async ({ params }, { mcpReq }) =>
       mcpReq.inputResponses === undefined
@@ -157,8 +163,7 @@ function oldServing(served: Served, returned: Promise<void>) {
         await returned;
         return said('without the text');
       }
-      // A free port may have been that of another server before, to which a pod of another test still turns.
-      if (!(params.name in ASKS)) throw new Error(`There is no tool ${params.name}.`);
+      refuseUnknown(params.name);
       try {
         return done(served, await answersTo(params, sendRequest));
       } catch (error) {
