@@ -62,7 +62,7 @@ export function parseRunCommand(args: readonly string[]): RunCommand | undefined
     if (fifth?.family === 'messages') return { type: 'begin', userId, run, owner: given[1] ?? '' };
     if (keys.length === 1 && given.length === PUBLISH_ARGUMENTS)
       return { type: 'publish', userId, run, term: Number(given[0]) };
-    if (keys.length !== 3) return undefined;
+    if (keys[1]?.endsWith(':running') !== true) return undefined;
     return { type: 'take', userId, run, term: Number(given[0]) + 1, owner: given[1] ?? '' };
   }
   if (third?.family !== 'inbox' || fourth?.family !== 'history') return undefined;

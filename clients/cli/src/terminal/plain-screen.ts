@@ -126,7 +126,6 @@ function readText(
   signal: AbortSignal,
 ): Promise<string | Left> {
   if (signal.aborted) return Promise.resolve(LEFT);
-  output.write(hint);
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
   const before: string[] = [];
   let isPasting = false;
@@ -146,6 +145,8 @@ function readText(
   });
   // Without a prompt of its own, a redrawn line would lose the hint.
   lines.setPrompt(isHidden ? '' : hint);
+  // Only now does the terminal itself show no key any more, so that the person is asked now.
+  output.write(hint);
   return new Promise((resolve) => {
     const end = (result: string | Left) => {
       signal.removeEventListener('abort', leave);
