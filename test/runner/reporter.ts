@@ -1,5 +1,5 @@
 import { relative } from 'node:path';
-import type { Reporter, TestCase, TestModule, TestSpecification } from 'vitest/node';
+import type { Reporter, TestCase, TestModule, TestSpecification, TestSuite } from 'vitest/node';
 import { costOf, estimate, readCosts } from './costs.ts';
 import { ROOT } from './root.ts';
 
@@ -36,6 +36,11 @@ export class ProgressReporter implements Reporter {
       const at = stacks?.find(({ file }) => file.startsWith(ROOT));
       if (at !== undefined) say(indent(`at ${relative(ROOT, at.file)}:${at.line}`));
     }
+  }
+
+  /** What fails before the tests of a suite is an error of the suite, and of no test. */
+  onTestSuiteResult(suite: TestSuite): void {
+    for (const { message } of suite.errors()) say(`FAIL ${suite.fullName}\n${indent(message)}`);
   }
 
   onTestModuleEnd(module: TestModule): void {
