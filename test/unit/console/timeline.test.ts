@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { spaced } from '../../../clients/console/src/timeline/picture.ts';
 import {
   isTakeOver,
-  lanes,
+  withoutOverlaps,
   ordered,
   rowsOf,
   type TimelineRun,
@@ -68,15 +68,15 @@ describe('rows', () => {
     expect(owners.map((_, index) => isTakeOver(owners, index))).toEqual([false, true, false, false, false]);
   });
 
-  it('bars of a lane never overlap, and none is lost', () => {
+  it('bars of a line never overlap, and none is lost', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.nat(1_000), fc.nat(300))), (given) => {
         const spans = given.map(([start, length]) => span(start, start + length));
-        const found = lanes(spans);
+        const found = withoutOverlaps(spans);
         expect(found.flat()).toHaveLength(spans.length);
-        for (const lane of found)
-          for (const [index, one] of lane.entries())
-            expect(one.start).toBeGreaterThanOrEqual(lane[index - 1]?.end ?? 0);
+        for (const line of found)
+          for (const [index, one] of line.entries())
+            expect(one.start).toBeGreaterThanOrEqual(line[index - 1]?.end ?? 0);
       }),
     );
   });

@@ -78,9 +78,9 @@ function rowsOfRun(run: TimelineRun, depth: number, now: number): TimelineRow[] 
   return [
     { ...of, type: 'run', spans: [span('run', run.agent, run)] },
     { ...of, type: 'pods', spans: pods },
-    ...lanes(steps).map((spans) => ({ ...of, type: 'steps' as const, spans })),
-    ...lanes(calls).map((spans) => ({ ...of, type: 'calls' as const, spans })),
-    ...lanes(waits).map((spans) => ({ ...of, type: 'waits' as const, spans })),
+    ...withoutOverlaps(steps).map((spans) => ({ ...of, type: 'steps' as const, spans })),
+    ...withoutOverlaps(calls).map((spans) => ({ ...of, type: 'calls' as const, spans })),
+    ...withoutOverlaps(waits).map((spans) => ({ ...of, type: 'waits' as const, spans })),
   ];
 }
 
@@ -91,10 +91,10 @@ export function isTakeOver(owners: TimelineRun['owners'], at: number): boolean {
 }
 
 /** Spreads bars, in the order of their starts, over as few lines as hold them without overlaps. */
-export function lanes(spans: readonly TimelineSpan[]): TimelineSpan[][] {
+export function withoutOverlaps(spans: readonly TimelineSpan[]): TimelineSpan[][] {
   const found: TimelineSpan[][] = [];
   for (const span of spans.toSorted((a, b) => a.start - b.start)) {
-    const free = found.find((lane) => (lane.at(-1)?.end ?? 0) <= span.start);
+    const free = found.find((line) => (line.at(-1)?.end ?? 0) <= span.start);
     if (free === undefined) found.push([span]);
     else free.push(span);
   }
