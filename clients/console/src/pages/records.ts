@@ -71,9 +71,29 @@ function commonColumns({ api, words }: PageContext, isEnded: boolean): TableColu
   ];
 }
 
-/** The filter by status, with the words of the family. */
-function statusFilter(label: string, any: string, words: Readonly<Record<string, string>>): ConsoleFilter {
-  return { name: 'status', label, choices: [['', any], ...Object.entries(words)] };
+/** The filters of both families: `own` stands behind that by status, whose words are those of the family. */
+function recordFilters(
+  at: PageContext,
+  states: Readonly<Record<string, string>>,
+  own: readonly ConsoleFilter[] = [],
+): { readonly shown: ConsoleFilter[]; readonly more: ConsoleFilter[] } {
+  const { words } = at;
+  return {
+    shown: [
+      ...stateFilters(at),
+      { name: 'userId', label: words.person },
+      { name: 'agent', label: words.agent },
+    ],
+    more: [
+      { name: 'status', label: words.outcome, choices: [['', words.any], ...Object.entries(states)] },
+      ...own,
+      { name: 'tool', label: words.tool },
+      { name: 'tag', label: words.tag },
+      { name: 'surface', label: words.surface },
+      { name: 'conversationId', label: words.conversation },
+      ageFilter(at),
+    ],
+  };
 }
 
 export class ListedElicitations extends ConsoleList<AdminElicitation> {
@@ -87,26 +107,8 @@ export class ListedElicitations extends ConsoleList<AdminElicitation> {
 
   protected filters() {
     const { words } = this.at;
-    return {
-      shown: [
-        ...stateFilters(this.at),
-        { name: 'userId', label: words.person },
-        { name: 'agent', label: words.agent },
-      ],
-      more: [
-        statusFilter(words.outcome, words.any, words.questionStates),
-        {
-          name: 'trigger',
-          label: words.trigger,
-          choices: [['', words.any], ...Object.entries(words.triggers)] as const,
-        },
-        { name: 'tool', label: words.tool },
-        { name: 'tag', label: words.tag },
-        { name: 'surface', label: words.surface },
-        { name: 'conversationId', label: words.conversation },
-        ageFilter(this.at),
-      ],
-    };
+    const choices = [['', words.any], ...Object.entries(words.triggers)] as [string, string][];
+    return recordFilters(this.at, words.questionStates, [{ name: 'trigger', label: words.trigger, choices }]);
   }
 
   protected columns(): TableColumn<AdminElicitation>[] {
@@ -128,22 +130,7 @@ export class ListedApprovals extends ConsoleList<AdminApproval> {
   }
 
   protected filters() {
-    const { words } = this.at;
-    return {
-      shown: [
-        ...stateFilters(this.at),
-        { name: 'userId', label: words.person },
-        { name: 'agent', label: words.agent },
-      ],
-      more: [
-        statusFilter(words.outcome, words.any, words.approvalStates),
-        { name: 'tool', label: words.tool },
-        { name: 'tag', label: words.tag },
-        { name: 'surface', label: words.surface },
-        { name: 'conversationId', label: words.conversation },
-        ageFilter(this.at),
-      ],
-    };
+    return recordFilters(this.at, this.at.words.approvalStates);
   }
 
   protected columns(): TableColumn<AdminApproval>[] {
