@@ -61,7 +61,7 @@ async function develop(context: CliContext, flags: DevFlags): Promise<void> {
   const running = new Map<Service, ServiceProcess>();
   try {
     await startAll(running, { env: settings, onLog, signal }, redis !== undefined);
-    introduce(context, url, search);
+    introduce(context, url, search, await hasConsole(url));
     const service = createClient({ baseUrl: url, token: server.serviceKey });
     const user = tokenOfDevUser(server);
     const serving = { ...context, signal };
@@ -150,14 +150,28 @@ async function startAll(
   running.set('worker', await startService('worker', { ...options, env }));
 }
 
-function introduce(context: CliContext, url: string, { url: redis, refusal }: RedisSearch): void {
+/** Whether the api serves the console. Sources, unlike packages, come without one until it is built. */
+function hasConsole(url: string): Promise<boolean> {
+  return fetch(`${url}/console`).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+}
+
+function introduce(
+  context: CliContext,
+  url: string,
+  { url: redis, refusal }: RedisSearch,
+  showsConsole: boolean,
+): void {
   const place = redis === undefined ? 'in memory, until it ends' : `in Redis at ${new URL(redis).host}`;
   if (refusal !== undefined) print(context, shownText(`${refusal}\n`));
   const command = calledElsewhere(context);
+  const consoleAt = showsConsole ? `; the console of operators at ${url}/console, for any name` : '';
   print(
     context,
     `Parley runs at ${url} and keeps everything ${place}.
-Your inbox is at ${url}/auth/inbox, for the name ${DEV_USER}; the console of operators at ${url}/console, for any name. The API is described at ${url}/docs. Commands of parley on this machine find it by themselves. In another terminal:
+Your inbox is at ${url}/auth/inbox, for the name ${DEV_USER}${consoleAt}. The API is described at ${url}/docs. Commands of parley on this machine find it by themselves. In another terminal:
 
   ${command} ask 'Which colour?' --choice red --choice blue
   ${command} answer
