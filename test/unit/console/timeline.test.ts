@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { spaced } from '../../../clients/console/src/timeline/picture.ts';
 import {
   isTakeOver,
-  withoutOverlaps,
   ordered,
   rowsOf,
   type TimelineRun,
   type TimelineSpan,
+  withoutOverlaps,
 } from '../../../clients/console/src/timeline/rows.ts';
 import { evenScale, isShortenedBetter, shortenedScale } from '../../../clients/console/src/timeline/scale.ts';
 
