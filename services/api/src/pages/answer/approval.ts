@@ -8,9 +8,9 @@ import type { ApprovalTypes } from '@parley/shared/domain/approvals/types';
 import type { SeenRecord } from '@parley/shared/records/read';
 import { answerPath, FROM_INBOX } from '../../accounts/own-pages.ts';
 import { FORM_FIELDS } from '../kit/fields.ts';
+import { countFailure } from '../serving/attempts.ts';
 import { readForm } from '../serving/form.ts';
 import { buildFormTarget, type PageReply, page, single, type Visit } from '../serving/visit.ts';
-import { countFailure } from '../sign-in/sign-in.ts';
 import type { PageView } from '../views/view.ts';
 import type { AnsweringParts } from './question.ts';
 

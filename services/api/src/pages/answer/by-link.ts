@@ -4,11 +4,11 @@ import type { Approvals, Elicitations } from '@parley/shared/ports/elicitations/
 import { answerPath } from '../../accounts/own-pages.ts';
 import { FORM_FIELDS } from '../kit/fields.ts';
 import { findAnswerable } from '../serving/access.ts';
+import { countFailure } from '../serving/attempts.ts';
 import { browserIdBy } from '../serving/browser.ts';
 import { readForm } from '../serving/form.ts';
 import type { PageDeps, PageParts } from '../serving/parts.ts';
 import { buildFormTarget, type PageReply, page, single, type Visit } from '../serving/visit.ts';
-import { countFailure } from '../sign-in/sign-in.ts';
 import type { PageView } from '../views/view.ts';
 import type { ApprovalEntrance, ApprovalParts, FoundApproval } from './approval.ts';
 import type { AnswerLinks } from './links.ts';

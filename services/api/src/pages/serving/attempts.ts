@@ -2,6 +2,8 @@ import { isIPv6 } from 'node:net';
 import type { Limits } from '@parley/shared/ports/limits';
 import type { PageStore } from '@parley/shared/ports/page-store';
 import type { RequestHead } from '../../http/route.ts';
+import type { PageView } from '../views/view.ts';
+import type { Visit } from './visit.ts';
 
 /** Counts the requests of an address over all pods. */
 export interface Attempts {
@@ -80,4 +82,13 @@ function networkOf(address: string): string {
   const zeros =
     tail === undefined ? [] : Array<string>(Math.max(0, 8 - left.length - right.length)).fill('0');
   return [...left, ...zeros, ...right].slice(0, 4).join(':');
+}
+
+/** Counts a failure of this address. Returns the page to show instead once the address has too many. */
+export async function countFailure(
+  { attempts }: { readonly attempts: Attempts },
+  { address }: Visit,
+): Promise<PageView | undefined> {
+  const seconds = await attempts.failed(address);
+  return seconds === undefined ? undefined : { page: 'too-many', retryAfterSeconds: seconds };
 }

@@ -1,5 +1,5 @@
 import { bucketOfElicitationId, isSameOwner } from '@parley/core/domain/ids';
-import { type Flow, signInName } from '../../accounts/flows/flows.ts';
+import type { Flow } from '../../accounts/flows/flows.ts';
 import {
   ACCOUNTS_PAGE,
   connectPath,
@@ -8,14 +8,14 @@ import {
   type OwnPage,
   pathOf,
 } from '../../accounts/own-pages.ts';
-import type { ProviderIdentity, SignedIn } from '../identity/identity.ts';
+import type { SignedIn } from '../identity/identity.ts';
 import { FORM_FIELDS } from '../kit/fields.ts';
 import { findOwner, mismatchView, signInView } from '../serving/access.ts';
-import { fingerprintOf } from '../serving/browser.ts';
+import { countFailure } from '../serving/attempts.ts';
 import { readForm } from '../serving/form.ts';
 import type { Parts } from '../serving/parts.ts';
 import { type PageReply, page, single, type Visit } from '../serving/visit.ts';
-import type { PageView } from '../views/view.ts';
+import { redirectToProvider, returnFromProvider, type SignInOrigin } from './at-provider.ts';
 
 /** The posts that begin a sign-in: redirects to the provider, or signs in with the name that was typed. */
 export async function signIn(parts: Parts, visit: Visit, own: OwnPage): Promise<PageReply> {
@@ -25,9 +25,13 @@ export async function signIn(parts: Parts, visit: Visit, own: OwnPage): Promise<
   const isOwned = own.about === 'connect' || (own.about === 'answer' && !isOfApproval(own));
   if (identity.type === 'bound' || (isOwned && (await findOwner(parts, own)) === undefined))
     return page({ page: 'not-found' });
-  if (identity.type === 'provider') return leave(parts, visit, identity, own);
+  if (identity.type === 'provider') {
+    const about = own.about === 'connect' || own.about === 'accounts' ? {} : { about: own.about };
+    const flow = { ...about, connectorId: 'sign-in' } as const;
+    return redirectToProvider(parts, visit, identity, { origin: originOf(own), flow });
+  }
   const person = identity.person(single(form.fields, FORM_FIELDS.user) ?? '');
-  if (person !== undefined) return arrive(parts, visit, own, { person });
+  if (person !== undefined) return enter(parts, visit, own, { person });
   return page((await countFailure(parts, visit)) ?? signInView(parts, visit, own));
 }
 
@@ -43,25 +47,14 @@ export function signInToAccounts(parts: Parts, visit: Visit): Promise<PageReply>
 
 /** `GET /auth/signed-in`: the return from the sign-in. */
 export async function signedIn(parts: Parts, visit: Visit): Promise<PageReply> {
-  const { identity, flows } = parts;
+  const { identity } = parts;
   if (identity.type !== 'provider') return page({ page: 'not-found' });
-  const seconds = await parts.attempts.blocked(visit.address);
-  if (seconds !== undefined) return page({ page: 'too-many', retryAfterSeconds: seconds });
-  const name = signInName(single(visit.query, 'state') ?? '');
-  const found = await flows.find(name);
-  // For example a reload. The browser that came first is signed in already, and no other browser is.
-  if (found?.taken === true) return { type: 'moved', path: pathOf(ownPageOf(found.flow)) };
-  if (found === undefined || found.flow.browser !== fingerprintOf(visit.browser))
-    return failed(parts, visit, undefined, { detail: 'the sign-in belongs to another browser, or to none' });
-  const own = ownPageOf(found.flow);
-  const callbackState = await flows.take(name);
-  if (callbackState === undefined) return failed(parts, visit, own, { detail: 'the sign-in was over' });
-  const result = await identity.finish(`${parts.publicUrl}${visit.head.url}`, callbackState);
-  if (result.type === 'signed-in') return arrive(parts, visit, own, result);
-  // Failures count only here: another site can make a browser request this path, but not with a flow of this browser.
-  const tooMany = await countFailure(parts, visit);
-  const shown = failed(parts, visit, own, result);
-  return tooMany === undefined ? shown : page(tooMany);
+  return returnFromProvider(parts, visit, {
+    connectorId: 'sign-in',
+    finish: identity.finish,
+    originOf: (flow) => originOf(ownPageOf(flow)),
+    enter: (signed, flow) => enter(parts, visit, ownPageOf(flow), signed),
+  });
 }
 
 /** `POST /auth/sign-out`: signs out, and shows the sign-in for another person. */
@@ -79,25 +72,8 @@ export async function signOut(parts: Parts, visit: Visit): Promise<PageReply> {
     : page({ page: 'not-found' }, browserId);
 }
 
-async function leave(
-  parts: Parts,
-  visit: Visit,
-  identity: ProviderIdentity,
-  own: OwnPage,
-): Promise<PageReply> {
-  const start = await identity.begin({ anew: visit.query.has('anew') });
-  if ('type' in start) return failed(parts, visit, own, start);
-  const browser = fingerprintOf(visit.browser);
-  const unknown = { tenant: '', userId: '', toolId: '', connectorId: 'sign-in', flowId: '' };
-  const elicitationId = idOf(own) ?? '';
-  const about = own.about === 'connect' || own.about === 'accounts' ? {} : { about: own.about };
-  const flow: Flow = { browser, elicitationId, ...about, ...unknown };
-  await parts.flows.begin(signInName(start.state), flow, start.callbackState);
-  return page({ page: 'continue', url: start.url, origin: new URL(start.url).origin });
-}
-
 /** Signs a person in, and shows the question if they own it, or their accounts. */
-async function arrive(
+async function enter(
   parts: Parts,
   visit: Visit,
   own: OwnPage,
@@ -119,39 +95,11 @@ function ownPageOf({ elicitationId, about }: Flow): OwnPage {
   return elicitationId === '' ? ACCOUNTS_PAGE : { about: about ?? 'connect', elicitationId };
 }
 
+function originOf(own: OwnPage): SignInOrigin & { readonly retry: string } {
+  const elicitationId = idOf(own);
+  return { retry: pathOf(own), ...(elicitationId !== undefined && { elicitationId }) };
+}
+
 function idOf(own: OwnPage): string | undefined {
   return 'elicitationId' in own ? own.elicitationId : undefined;
-}
-
-/** Reports a sign-in that failed, and shows the page for it. */
-function failed(
-  parts: Parts,
-  visit: Visit,
-  own: OwnPage | undefined,
-  { detail, providerError }: { readonly detail: string; readonly providerError?: string | undefined },
-): PageReply {
-  const elicitationId = own && idOf(own);
-  parts.onEvent({
-    type: 'failed',
-    code: 'sign_in',
-    detail,
-    ...(elicitationId !== undefined && { elicitationId }),
-    ...(providerError !== undefined && { providerError }),
-  });
-  return page({
-    page: 'failed',
-    reason: 'sign-in',
-    requestId: visit.requestId,
-    ...(own !== undefined && { retry: pathOf(own) }),
-    ...(providerError !== undefined && { providerError }),
-  });
-}
-
-/** Counts a failure of this address. Returns the page to show instead once the address has too many. */
-export async function countFailure(
-  { attempts }: Pick<Parts, 'attempts'>,
-  { address }: Visit,
-): Promise<PageView | undefined> {
-  const seconds = await attempts.failed(address);
-  return seconds === undefined ? undefined : { page: 'too-many', retryAfterSeconds: seconds };
 }
