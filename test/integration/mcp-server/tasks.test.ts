@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { ProtocolError } from '@modelcontextprotocol/server';
 import { DETACHED } from '@parley/shared/domain/runs/run';
 import { createLog } from '@parley/shared/observe/log';
@@ -402,7 +401,8 @@ mcpOffer:
         for (const pod of pods) await client.get(pod, taskId);
         await client.get(first, last);
         await waitUntil(async () => isLast, { what: 'the last command' });
-        return isDeepStrictEqual(names, expected);
+        expect(names).toEqual(expected);
+        return true;
       },
       { what: 'polls that read once each' },
     );

@@ -70,7 +70,10 @@ export function callSuite(world: () => World): void {
         code: 'unavailable',
       });
       expect(hangs.sent.length).toBeGreaterThan(1);
-      const gone = await failureOf(serviceAt(`http://127.0.0.1:${await freePort()}`, { retry }).get('el_1'));
+      // No second attempt begins in time, so that the refused connection is the fault that counts, not a time.
+      const refused = { firstDelayMs: 60_000, giveUpMs: 20_000 };
+      const unreachable = `http://127.0.0.1:${await freePort()}`;
+      const gone = await failureOf(serviceAt(unreachable, { retry: refused }).get('el_1'));
       expect(gone).toMatchObject({ code: 'unavailable', status: undefined });
       expect(gone.cause).toBeInstanceOf(Error);
     });

@@ -1,10 +1,10 @@
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import type { RedisLocation, RedisNode } from '../../ports/redis-location.ts';
-import { readBeforeTimeouts } from './command-timeout.ts';
 import { reconnectPauseMs } from './reconnect.ts';
 import { PersistentSentinelConnector } from './sentinel-connector.ts';
 import { ServerConnector } from './server-connector.ts';
 import { serverNameOf } from './server-name.ts';
+import { readBeforeTimeouts } from './timeouts.ts';
 
 readBeforeTimeouts();
 
