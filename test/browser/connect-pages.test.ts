@@ -3,7 +3,7 @@ import { text as textOf } from 'node:stream/consumers';
 import type { Browser, ConsoleMessage, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { launchChromium } from '../../demo/chromium.ts';
-import { LANGUAGES, type Language } from '../../services/api/src/pages/kit/language.ts';
+import { LANGUAGES, type Language } from '../../services/api/src/http/headers/language.ts';
 import { renderPage } from '../../services/api/src/pages/views/page.ts';
 import type { PageView } from '../../services/api/src/pages/views/view.ts';
 import { listenOnFreePort } from '../harness/free-port.ts';

@@ -23,6 +23,8 @@ export interface CliEnv {
   readonly hasSymbols: boolean;
   /** `VISUAL`, or `EDITOR`: the program in which a person edits texts, as a shell starts it. */
   readonly editor: string | undefined;
+  /** The language of the person by `LC_ALL`, `LC_MESSAGES` or `LANG`, such as `de-DE`; none for the locales `C` and `POSIX`. */
+  readonly language: string | undefined;
   /** `PATH`: where a shell looks for programs. */
   readonly searchPath: string;
   /** Everything, for processes that the command starts. */
@@ -45,8 +47,15 @@ export function readCliEnv(all: Readonly<Record<string, string | undefined>> = p
     canDraw: all.TERM !== 'dumb',
     hasSymbols: all.TERM !== 'linux',
     editor: given('VISUAL') ?? given('EDITOR'),
+    language: languageOf(given('LC_ALL') ?? given('LC_MESSAGES') ?? given('LANG') ?? ''),
     // Windows spells it `Path`, and Node reads it by any spelling.
     searchPath: all.PATH ?? '',
     all,
   };
+}
+
+/** The language tag of a POSIX locale: `de-DE` of `de_DE.UTF-8`. */
+function languageOf(locale: string): string | undefined {
+  const [, language, region] = /^([a-z]{2,3})(?:_([A-Z]{2}))?(?:[.@]|$)/.exec(locale) ?? [];
+  return region === undefined ? language : `${language}-${region}`;
 }

@@ -84,8 +84,11 @@ await describeInChromium('the console', (chromium) => {
   });
 
   it('speaks German where the browser does', async () => {
-    const page = await open('/console/turns', { locale: 'de-DE' });
-    await page.getByRole('heading', { level: 1, name: 'Läufe' }).waitFor();
+    const { turn, userId } = await talkOf(site, { text: 'ask', chatId: 'german' });
+    const page = await open(`/console/turns/${turn}?userId=${userId}`, { locale: 'de-DE' });
+    await page.getByText('Der Lauf').first().waitFor();
+    await looksSound(page);
+    await goTo(page, '/console/turns', 'Läufe');
     await looksSound(page);
     expect(await page.evaluate(() => document.documentElement.lang)).toBe('de');
     expect(await page.title()).toBe('Läufe · Example Corporation');

@@ -405,6 +405,8 @@ await describeOnRedis('the admin API', (pods, url) => {
       );
       const { out } = await runCli(['--json', 'why', question], env);
       expect(JSON.parse(out)).toEqual({ id: question, reasons: expect.arrayContaining([HELD_BY_NONE]) });
+      const german = await runCli(['why', question], { ...env, LANG: 'de_DE.UTF-8' });
+      expect(german.out).toMatch(/ wurde vor \d+ Sekunden? gefragt \(agent\) und hat nicht geantwortet\.$/m);
 
       const reply = await send('DELETE', `/elicitations/${question}`, operator, { reason: 'asked_twice' });
       expect(reply.json).toMatchObject({ status: 'withdrawn', reason: 'asked_twice' });

@@ -7,7 +7,7 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
 const QUESTION: RecordFacts = {
-  id: 'el_1',
+  name: 'alice',
   kind: 'question',
   status: 'pending',
   hasEnded: false,
@@ -37,7 +37,7 @@ const EXPIRES = 'It expires by itself at 10:20:00 UTC, in 20 minutes.';
 const HELD = 'The pod pod-1 holds it.';
 const WAIT = { id: 'el_1', trigger: 'agent', since: NOW - 14 * MINUTE, openUntil: NOW + 26 * HOUR };
 
-const reasonsOf = (facts: Partial<WhyFacts>) => why({ now: NOW, deliveries: [], ...facts });
+const reasonsOf = (facts: Partial<WhyFacts>) => why({ now: NOW, deliveries: [], ...facts }, 'en');
 const ofRecord = (more: Partial<RecordFacts>, facts: Partial<WhyFacts> = {}) =>
   reasonsOf({ record: { ...QUESTION, ...more }, person: ALICE, ...facts });
 const ofRun = (more: Partial<RunFacts>, facts: Partial<WhyFacts> = {}) =>
@@ -62,8 +62,12 @@ describe('why', () => {
     ],
     [
       'an approval',
-      ofRecord({ kind: 'approval', tool: 'bookings_cancel', createdAt: NOW - 1_000 }, { person: undefined }),
-      ['Nobody was asked 1 second ago for the approval of bookings_cancel and has not answered.', EXPIRES],
+      ofRecord({ kind: 'approval', tool: 'bookings_cancel', createdAt: NOW - 1_000 }),
+      [
+        'alice was asked 1 second ago for the approval of bookings_cancel and has not answered.',
+        EXPIRES,
+        NO_PAGE,
+      ],
     ],
     [
       'an accepted one',
@@ -128,7 +132,8 @@ describe('why', () => {
       ofRun({ isStopping: true, takeOvers: 2 }),
       [
         `${BEGAN} and was asked to stop.`,
-        'The pod pod-1 holds it and ends it with its next write. 2 of its pods died before.',
+        'The pod pod-1 holds it and ends it with its next write.',
+        '2 of its pods died before.',
       ],
     ],
     [

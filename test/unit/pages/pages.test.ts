@@ -1,7 +1,7 @@
 import { readable } from '@parley/core/domain/readable';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { LANGUAGES, type Language } from '../../../services/api/src/pages/kit/language.ts';
+import { LANGUAGES, type Language } from '../../../services/api/src/http/headers/language.ts';
 import { type PageOptions, renderPage } from '../../../services/api/src/pages/views/page.ts';
 import type { PageView } from '../../../services/api/src/pages/views/view.ts';
 import { ANSWER_SAMPLES, filledAnswer, SAMPLES } from '../../harness/pages/connect-pages-views.ts';

@@ -4,8 +4,8 @@ import { TEXT_FORMATS } from '@parley/core/domain/forms/formats';
 import type { FormField } from '@parley/core/domain/forms/value';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { LANGUAGES, languageOf } from '../../../services/api/src/http/headers/language.ts';
 import { Html, html } from '../../../services/api/src/pages/kit/html.ts';
-import { LANGUAGES, languageOf } from '../../../services/api/src/pages/kit/language.ts';
 import { stringsOf } from '../../../services/api/src/pages/views/string-table.ts';
 
 const RULES = ['required', 'number', 'integer', 'safe', 'choice', 'nul'] as const;

@@ -30,7 +30,13 @@ export function registerWhy(program: Command, context: CliContext): void {
     .action(async (id: string, flags: WhyFlags) => {
       const { baseUrl, token } = connectionOf(command, context, 'service');
       const transport = createTransport({ root: resolveBaseUrl(baseUrl), token, retry: RETRY_DEFAULTS });
-      const call = { method: 'GET', ...placeOf(id, flags), signal: context.signal } as const;
+      const { language } = context.env;
+      const call = {
+        method: 'GET',
+        ...placeOf(id, flags),
+        headers: language === undefined ? {} : { 'accept-language': language },
+        signal: context.signal,
+      } as const;
       const { data } = Reply.safeParse(await transport.request(call));
       if (data === undefined)
         throw new ParleyClientError('internal', 'The reply does not come from Parley; check the address.');

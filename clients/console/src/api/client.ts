@@ -34,6 +34,8 @@ export interface AdminApi {
 interface AdminApiOptions {
   readonly session: Pick<ConsoleSession, 'csrf'>;
   readonly tenant: string;
+  /** The language of the sentences that the server makes. */
+  readonly lang: string;
   /** Called when the session has ended. */
   readonly onSignedOut: () => void;
 }
@@ -41,7 +43,7 @@ interface AdminApiOptions {
 // To erase a person takes up to 20 s.
 const ATTEMPT_MS = 30_000;
 
-export function createAdminApi({ session, tenant, onSignedOut }: AdminApiOptions): AdminApi {
+export function createAdminApi({ session, tenant, lang, onSignedOut }: AdminApiOptions): AdminApi {
   const clock = createServerClock();
   const fetchInSession: typeof fetch = async (input, init = {}) => {
     const headers = new Headers(init.headers);
@@ -49,6 +51,7 @@ export function createAdminApi({ session, tenant, onSignedOut }: AdminApiOptions
     headers.delete('authorization');
     headers.set('parley-csrf', session.csrf);
     headers.set('parley-tenant', tenant);
+    headers.set('accept-language', lang);
     const sentAt = performance.now();
     const response = await fetch(input, { ...init, headers, credentials: 'same-origin' });
     const date = Date.parse(response.headers.get('date') ?? '');

@@ -5,14 +5,14 @@ import type { ConsoleStrings } from '../strings/en.ts';
 
 const IDS = /\b((?:el|ap|sr)_[A-Za-z0-9_-]{8,})/g;
 
-/** Why something waits, in the sentences of the server, which are English. `userId` is the owner of the turns that the sentences name. */
+/** Why something waits, in the sentences of the server. `userId` is the owner of the turns that the sentences name. */
 export function reasonsView(
   reasons: readonly string[],
   { words, userId }: { readonly words: ConsoleStrings; readonly userId: string | undefined },
 ): TemplateResult {
   return html`<section class="panel" aria-labelledby="why">
     <h2 id="why">${words.why}</h2>
-    <ul class="reasons" lang="en">${reasons.map((reason) => html`<li>${linked(reason, userId)}</li>`)}</ul>
+    <ul class="reasons">${reasons.map((reason) => html`<li>${linked(reason, userId)}</li>`)}</ul>
   </section>`;
 }
 

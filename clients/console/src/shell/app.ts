@@ -91,6 +91,7 @@ export class ConsoleApp extends LitElement {
     return createAdminApi({
       session,
       tenant,
+      lang: this.#words.lang,
       onSignedOut: () => {
         this.#isSignedOut = true;
         this.#live?.stop();

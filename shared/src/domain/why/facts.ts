@@ -2,8 +2,9 @@ import type { WebhookFault } from '../webhooks/webhook.ts';
 
 /** A question or an approval, as far as it explains itself. Times are ms on the store's clock. */
 export interface RecordFacts {
-  readonly id: string;
   readonly kind: 'question' | 'approval';
+  /** The id of the person whom it asks. */
+  readonly name: string;
   readonly status: string;
   /** A status from which nothing moves the record any more. */
   readonly hasEnded: boolean;

@@ -1,80 +1,67 @@
-import type { RunFacts, WaitFacts } from './facts.ts';
-import { atTime, inWords } from './times.ts';
-
-/** Why a turn is as it is. Pure. */
-export function runReasons(run: RunFacts, now: number): string[] {
-  const began = `The turn ${run.streamRequestId} of the agent ${run.agent} began ${inWords(now - run.startedAt)} ago`;
-  if (run.status !== 'running') {
-    const { endedAt = run.startedAt } = run;
-    return [`${began} and ${ENDINGS[run.status]} ${inWords(now - endedAt)} ago.`];
-  }
-  return [
-    `${began} and ${run.isStopping ? 'was asked to stop' : 'has not ended'}.`,
-    ...holderReasons(run, now),
-    ...waitReasons(run, now),
-    ...firstOf(
-      run.calls.map((call) => callReason(call, now)),
-      'calls',
-    ),
-    ...(run.parent === undefined ? [] : [`It works for the turn ${run.parent}.`]),
-  ];
-}
+import type { RunFacts } from './facts.ts';
+import type { Reason } from './strings.ts';
+import { momentOf } from './times.ts';
 
 /** A turn may wait for hundreds of things. */
 const LISTED_MAX = 10;
 
-function firstOf(reasons: readonly string[], what: string): string[] {
-  const more = reasons.length - LISTED_MAX;
-  return more <= 0 ? [...reasons] : [...reasons.slice(0, LISTED_MAX), `So it is with ${more} more ${what}.`];
+/** Why a turn is as it is. Pure. */
+export function runReasons(run: RunFacts, now: number): Reason[] {
+  const { status, isStopping, startedAt, endedAt = startedAt, takeOvers, parent } = run;
+  const turn = { turn: run.streamRequestId, agent: run.agent, ago: now - startedAt };
+  if (status !== 'running') return [{ code: 'turnEnded', ...turn, status, endedAgo: now - endedAt }];
+  const calls = run.calls.map(({ toolName: tool, since, delegate }): Reason => {
+    const ago = now - since;
+    return delegate === undefined
+      ? { code: 'called', tool, ago }
+      : { code: 'delegated', tool, turn: delegate, ago };
+  });
+  return [
+    { code: 'turn', ...turn, state: isStopping ? 'stopping' : 'running' },
+    holderReason(run, now),
+    ...(takeOvers === 0 ? [] : [{ code: 'podsDied', count: takeOvers } as const]),
+    ...waitReasons(run, now),
+    ...firstOf(calls, 'calls'),
+    ...(parent === undefined ? [] : [{ code: 'worksFor', turn: parent } as const]),
+  ];
 }
 
-function callReason({ toolName, since, delegate }: RunFacts['calls'][number], now: number): string {
-  return delegate === undefined
-    ? `The call of ${toolName} was sent ${inWords(now - since)} ago and has not returned.`
-    : `It waits for the turn ${delegate}, to which ${toolName} delegated ${inWords(now - since)} ago.`;
+function firstOf(reasons: readonly Reason[], what: 'waits' | 'calls'): Reason[] {
+  const count = reasons.length - LISTED_MAX;
+  return count <= 0 ? [...reasons] : [...reasons.slice(0, LISTED_MAX), { code: 'more', count, what }];
 }
 
-const ENDINGS = { finished: 'finished', failed: 'failed', stopped: 'was stopped' } as const;
-
-function holderReasons({ holder, takeOvers, isStopping }: RunFacts, now: number): string[] {
-  const died = takeOvers === 0 ? '' : ` ${takeOvers} of its pods died before.`;
+function holderReason({ holder, isStopping }: RunFacts, now: number): Reason {
   switch (holder.type) {
-    case 'pod':
-      return holder.isAlive
-        ? [`The pod ${holder.pod} holds it${isStopping ? ' and ends it with its next write' : ''}.${died}`]
-        : [`The pod ${holder.pod} that held it is gone: another one takes it over within seconds.${died}`];
+    case 'pod': {
+      const { pod, isAlive } = holder;
+      return isAlive ? { code: 'held', pod, isStopping } : { code: 'orphaned', pod };
+    }
     case 'queued':
-      return [`No pod holds it: it waits until one has room.${died}`];
+      return { code: 'queued' };
     case 'detached': {
-      if (isStopping)
-        return [
-          `It is detached: no pod holds it, and a worker hands it to one that ends it; if it stays, no worker runs: resume it.${died}`,
-        ];
+      if (isStopping) return { code: 'detachedStopping' };
       const { restsUntil } = holder;
-      const rest = restsUntil === undefined ? '' : `, and ${atTime(restsUntil, now)} at the latest`;
-      return [
-        `It is detached: no pod holds it, and it goes on when what it waits for has ended${rest}.${died}`,
-      ];
+      return {
+        code: 'detached',
+        restsUntil: restsUntil === undefined ? undefined : momentOf(restsUntil, now),
+      };
     }
   }
 }
 
-function waitReasons({ holder, waits, isStopping }: RunFacts, now: number): string[] {
+function waitReasons({ holder, waits, isStopping }: RunFacts, now: number): Reason[] {
   const reasons = firstOf(
-    waits.map((wait) => waitReason(wait, now)),
+    waits.map(({ id, trigger, since, openUntil }) => ({
+      code: 'waits',
+      id,
+      trigger,
+      length: now - since,
+      openUntil: openUntil === undefined ? undefined : momentOf(openUntil, now),
+    })),
     'waits',
   );
   const hasEnded = waits.some(({ openUntil }) => openUntil === undefined);
-  if (holder.type === 'detached' && hasEnded && !isStopping)
-    reasons.push(
-      'A wait has ended, so a worker or a reader resumes it; if it stays, no worker runs: resume it.',
-    );
+  if (holder.type === 'detached' && hasEnded && !isStopping) reasons.push({ code: 'waitEnded' });
   return reasons;
-}
-
-function waitReason({ id, trigger, since, openUntil }: WaitFacts, now: number): string {
-  const asked = `It has waited for ${id} (${trigger}) for ${inWords(now - since)}`;
-  return openUntil === undefined
-    ? `${asked}, which has ended.`
-    : `${asked}, which is open until ${atTime(openUntil, now).slice('at '.length)}.`;
 }

@@ -5,16 +5,41 @@ const UNITS = [
   ['second', 1_000],
 ] as const;
 
-/** A length of time as people say it, in its largest unit: "14 minutes". Pure. */
-export function inWords(ms: number): string {
-  const [unit, length] = UNITS.find(([, each]) => ms >= each) ?? (['second', 1_000] as const);
-  const count = Math.floor(Math.max(0, ms) / length);
-  return `${count} ${unit}${count === 1 ? '' : 's'}`;
+/** A time of day on the store's clock, with its day where that is not today. */
+export interface Moment {
+  readonly clock: string;
+  readonly day?: string;
 }
 
-/** A time of day on the store's clock: "at 10:20:00 UTC", with the day where it is not that of `now`. Pure. */
-export function atTime(time: number, now: number): string {
+/** A time in ms as a moment of UTC, as seen at `now`. Pure. */
+export function momentOf(time: number, now: number): Moment {
   const [day = '', rest = ''] = new Date(time).toISOString().split('T');
-  const isToday = new Date(now).toISOString().startsWith(day);
-  return `at ${rest.slice(0, 8)} UTC${isToday ? '' : ` on ${day}`}`;
+  const clock = `${rest.slice(0, 8)} UTC`;
+  return new Date(now).toISOString().startsWith(day) ? { clock } : { clock, day };
+}
+
+/** How a language says lengths of time, each in its largest unit. Takes ms, and rounds down. */
+export function timesIn(language: string) {
+  const relative = new Intl.RelativeTimeFormat(language);
+  const lengths = new Map(
+    UNITS.map(([unit]) => [
+      unit,
+      new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'long' }),
+    ]),
+  );
+  return {
+    /** "14 minutes ago" */
+    ago: (ms: number) => inUnits(ms, (count, unit) => relative.format(-count, unit)),
+    /** "in 14 minutes" */
+    ahead: (ms: number) => inUnits(ms, (count, unit) => relative.format(count, unit)),
+    /** "14 minutes" */
+    length: (ms: number) => inUnits(ms, (count, unit) => lengths.get(unit)?.format(count) ?? ''),
+  };
+}
+
+type Unit = (typeof UNITS)[number][0];
+
+function inUnits(ms: number, say: (count: number, unit: Unit) => string): string {
+  const [unit, each] = UNITS.find(([, length]) => ms >= length) ?? (['second', 1_000] as const);
+  return say(Math.floor(Math.max(0, ms) / each), unit);
 }

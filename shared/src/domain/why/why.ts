@@ -1,14 +1,28 @@
 import type { DeliveryFacts, WhyFacts } from './facts.ts';
 import { personReasons, recordReasons } from './record-reasons.ts';
 import { runReasons } from './run-reasons.ts';
-import { inWords } from './times.ts';
+import type { Reason, WhyStrings } from './strings.ts';
+import { GERMAN_WHY } from './strings-de.ts';
+import { ENGLISH_WHY } from './strings-en.ts';
+
+const LANGUAGES = { en: ENGLISH_WHY, de: GERMAN_WHY } satisfies Readonly<Record<string, WhyStrings>>;
+
+/** Why something waits, or how it ended, in sentences for an operator, in one language. Total and pure. */
+export function why(facts: WhyFacts, language: keyof typeof LANGUAGES): string[] {
+  return reasonsOf(facts).map((reason) => sentenceOf(reason, LANGUAGES[language]));
+}
+
+function sentenceOf(reason: Reason, strings: WhyStrings): string {
+  // The code names the function that takes the other members.
+  const say = strings[reason.code] as (values: Reason) => string;
+  return say(reason);
+}
 
 /**
- * Why something waits, or how it ended: sentences for an operator, the first ones about the thing itself. They name ids,
- * statuses and times, and hold nothing that a person or a model wrote. Total and pure.
+ * The same as facts, the first ones about the thing itself. They have ids, statuses and times, and nothing that a person
+ * or a model wrote. Total and pure.
  */
-export function why({ now, record, run, person, deliveries }: WhyFacts): string[] {
-  const name = person?.name ?? 'Nobody';
+export function reasonsOf({ now, record, run, person, deliveries }: WhyFacts): Reason[] {
   const isOpen = record === undefined ? run?.status === 'running' : !record.hasEnded;
   const ofRun = run === undefined ? [] : runReasons(run, now);
   const ofPerson =
@@ -16,7 +30,7 @@ export function why({ now, record, run, person, deliveries }: WhyFacts): string[
   return [
     ...(record === undefined
       ? [...ofRun, ...ofPerson]
-      : [...recordReasons(record, name, now), ...ofPerson, ...ofRun]),
+      : [...recordReasons(record, now), ...ofPerson, ...ofRun]),
     ...deliveries.map((delivery) => deliveryReason(delivery, now)),
   ];
 }
@@ -25,16 +39,15 @@ function hasOpenWait(run: WhyFacts['run']): boolean {
   return run?.waits.some(({ openUntil }) => openUntil !== undefined) === true;
 }
 
-function deliveryReason(delivery: DeliveryFacts, now: number): string {
-  const { kind, attempts } = delivery;
-  const failed = attempts === 0 ? '' : `, after ${attempts} attempt${attempts === 1 ? '' : 's'} that failed`;
-  if (delivery.state === 'dead') {
-    const { lastError, lastStatus, diedAt } = delivery;
-    const status = lastStatus === undefined ? '' : ` ${lastStatus}`;
-    return `The delivery ${kind} was given up ${inWords(now - diedAt)} ago${failed}; the last one ended with ${lastError}${status}. Deliver it again once its receiver works.`;
+function deliveryReason(facts: DeliveryFacts, now: number): Reason {
+  const { kind: delivery, attempts } = facts;
+  if (facts.state === 'dead') {
+    const { lastError: fault, lastStatus: status, diedAt } = facts;
+    return { code: 'deliveryDead', delivery, attempts, ago: now - diedAt, fault, status };
   }
-  if (delivery.isLeased) return `The delivery ${kind} is under way${failed}.`;
-  return delivery.dueInMs > 0
-    ? `The delivery ${kind} comes in ${inWords(delivery.dueInMs)}${failed}.`
-    : `The delivery ${kind} is due${failed}: if it stays, no worker runs.`;
+  if (facts.isLeased) return { code: 'delivering', delivery, attempts };
+  const { dueInMs: ahead } = facts;
+  return ahead > 0
+    ? { code: 'deliveryAhead', delivery, attempts, ahead }
+    : { code: 'deliveryDue', delivery, attempts };
 }

@@ -1,5 +1,5 @@
+import { languageOf } from '../../http/headers/language.ts';
 import { json, type RequestHead, type Route, route } from '../../http/route.ts';
-import { languageOf } from '../kit/language.ts';
 import { csrfOf, mintBrowserId } from '../serving/browser.ts';
 import { checkCsrf, sessionOf } from './admission.ts';
 import type { ConsoleParts } from './parts.ts';

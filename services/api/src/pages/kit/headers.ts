@@ -1,4 +1,4 @@
-import type { Language } from './language.ts';
+import type { Language } from '../../http/headers/language.ts';
 
 interface HeaderFacts {
   readonly language: Language;

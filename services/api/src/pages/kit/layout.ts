@@ -1,6 +1,6 @@
+import type { Language } from '../../http/headers/language.ts';
 import { type Html, html } from './html.ts';
 import { type Icon, iconOf } from './icons.ts';
-import type { Language } from './language.ts';
 import { STYLE } from './style.ts';
 
 /** A page's content, before it becomes a document. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { isParleyError } from '@parley/core/domain/errors';
+import { languageOf } from '../../http/headers/language.ts';
 import { json, type PathParams, type Reply, type RequestHead } from '../../http/route.ts';
-import { languageOf } from '../kit/language.ts';
 import { renderPage } from '../views/page.ts';
 import { addressOf } from './attempts.ts';
 import type { Browser } from './browser.ts';

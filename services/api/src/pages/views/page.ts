@@ -1,5 +1,5 @@
+import type { Language } from '../../http/headers/language.ts';
 import { headersOf } from '../kit/headers.ts';
-import type { Language } from '../kit/language.ts';
 import { type Brand, documentOf } from '../kit/layout.ts';
 import { stringsOf } from './string-table.ts';
 import { sheetOf } from './templates.ts';

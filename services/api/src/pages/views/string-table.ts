@@ -1,4 +1,4 @@
-import type { Language } from '../kit/language.ts';
+import type { Language } from '../../http/headers/language.ts';
 import type { PageStrings } from './strings.ts';
 import { GERMAN } from './strings-de.ts';
 import { ENGLISH } from './strings-en.ts';

@@ -63,8 +63,15 @@ export async function factsOfTurn(deps: FactsDeps, stream: StreamRef): Promise<W
 }
 
 function recordFacts(record: StoredRecord): RecordFacts {
-  const { id, status, createdAt, expiresAt, settledAt, settlement } = record.row;
-  const common = { id, status, createdAt, expiresAt, settledAt, surface: settlement?.surface };
+  const { status, createdAt, expiresAt, settledAt, settlement, definition } = record.row;
+  const common = {
+    name: definition.userId,
+    status,
+    createdAt,
+    expiresAt,
+    settledAt,
+    surface: settlement?.surface,
+  };
   const reason = status === 'withdrawn' ? settlement?.reason : undefined;
   if (record.family === 'approval')
     return {

@@ -4,7 +4,6 @@ import { bucketOf, bucketOfRecordId, isApprovalId } from '@parley/core/domain/id
 import { type Caller, notFound } from '@parley/shared/domain/caller';
 import { WithdrawReason } from '@parley/shared/domain/elicitations/response-input';
 import { webhookIdOf } from '@parley/shared/domain/webhooks/webhook';
-import { why } from '@parley/shared/domain/why/why';
 import type { StoredRecord } from '@parley/shared/ports/elicitations/elicitations';
 import { z } from 'zod';
 import { json, jsonBody, operator, type Route, route } from '../../http/route.ts';
@@ -16,7 +15,7 @@ import { agentsOf } from './load.ts';
 import { Redelivered, RedeliverInput, redeliver } from './redeliver.ts';
 import { AdminApproval, approvalView } from './views/approval-view.ts';
 import { AdminElicitation, elicitationView } from './views/elicitation-view.ts';
-import { REASONS_EXAMPLE, Reasons } from './views/reasons.ts';
+import { REASONS_DOCS, REASONS_EXAMPLE, reasonsReply } from './views/reasons.ts';
 
 const OperatorWithdrawal = z
   .strictObject({ reason: WithdrawReason.default('withdrawn_by_operator') })
@@ -143,16 +142,14 @@ function whyRoute(deps: AdminDeps, kind: AdminFamily): Route {
     path: `${kind.path}/why`,
     proof: operator(),
     docs: {
-      group: 'Operations',
+      ...REASONS_DOCS,
       summary: `Read why ${kind.noun} waits, or how it ended`,
       example: { reply: REASONS_EXAMPLE },
-      replies: { 200: { description: 'In sentences', schema: Reasons } },
-      errors: ['not_found'],
     },
-    async handle({ caller, params, admitted }) {
+    async handle({ caller, params, header, admitted }) {
       await admitted;
       const { record, now } = await find(deps, caller, kind, params.id);
-      return json(200, { reasons: why(await factsOfRecord(deps, record, now)) });
+      return reasonsReply(await factsOfRecord(deps, record, now), header);
     },
   });
 }

@@ -2,7 +2,6 @@ import { ParleyError } from '@parley/core/domain/errors';
 import { bucketOf, formatStreamPath, isReferenceId, type StreamRef } from '@parley/core/domain/ids';
 import { type Caller, notFound } from '@parley/shared/domain/caller';
 import { DETACHED, type RunHead } from '@parley/shared/domain/runs/run';
-import { why } from '@parley/shared/domain/why/why';
 import { resumeRun } from '@parley/shared/runs/resume';
 import { stopTurn } from '@parley/shared/runs/stop';
 import { z } from 'zod';
@@ -15,7 +14,7 @@ import { factsOfTurn } from './facts.ts';
 import { seeTurns } from './load.ts';
 import { OwnerQuery } from './query.ts';
 import { Redelivered, RedeliverInput, redeliver } from './redeliver.ts';
-import { REASONS_EXAMPLE, Reasons } from './views/reasons.ts';
+import { REASONS_DOCS, REASONS_EXAMPLE, reasonsReply } from './views/reasons.ts';
 import { AdminTurn, type SeenTurn, turnView } from './views/turn-view.ts';
 
 const PATH = '/v1/admin/turns/:streamRequestId';
@@ -102,17 +101,15 @@ function whyRoute(deps: AdminDeps): Route {
     proof: operator(),
     query: OwnerQuery,
     docs: {
-      group: 'Operations',
+      ...REASONS_DOCS,
       summary: 'Read why a turn waits, or how it ended',
       example: { query: QUERY, reply: REASONS_EXAMPLE },
-      replies: { 200: { description: 'In sentences', schema: Reasons } },
-      errors: ['not_found'],
     },
-    async handle({ caller, params, query, admitted }) {
+    async handle({ caller, params, query, header, admitted }) {
       await admitted;
       const facts = await factsOfTurn(deps, streamOf(caller, query, params.streamRequestId));
       if (facts === undefined) throw notFound();
-      return json(200, { reasons: why(facts) });
+      return reasonsReply(facts, header);
     },
   });
 }

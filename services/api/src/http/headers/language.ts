@@ -1,6 +1,6 @@
-import { rangesOf } from '../../http/headers/accept.ts';
+import { rangesOf } from './accept.ts';
 
-/** A language that the pages speak. */
+/** A language that pages and replies speak. */
 export type Language = 'en' | 'de';
 
 export const LANGUAGES: readonly Language[] = ['en', 'de'];
