@@ -1,6 +1,7 @@
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { BACKUP_DELAY_MS } from '@parley/shared/ports/elicitations/deadlines';
 import { DueJobData, type Processors } from '@parley/shared/ports/jobs';
+import type { Activity } from './activity.ts';
 
 // How many elicitations one job expires at a time.
 const EXPIRE_BATCH = 100;
@@ -36,4 +37,13 @@ export function createJobs({ engine, beat }: JobsDeps): Processors {
       return undefined;
     },
   };
+}
+
+/** The same processors, whose jobs are noted while they run. */
+export function notedJobs(processors: Processors, { during }: Pick<Activity, 'during'>): Processors {
+  const noted = Object.entries(processors).map(([name, process]): [string, Processors[keyof Processors]] => [
+    name,
+    (call) => during(name, () => process(call)),
+  ]);
+  return Object.fromEntries(noted) as Processors;
 }

@@ -9,6 +9,7 @@ import type {
 import type { Claims } from '@parley/shared/ports/elicitations/claims';
 import { inTurn } from '@parley/shared/records/in-turn';
 import type { OfferOrphansInput } from '@parley/shared/runs/offer-orphans';
+import type { Activity } from './activity.ts';
 
 // Finding turns that are missing in the queue requires reading every running turn, and they are rare.
 const FULL_ROUND = 15;
@@ -37,6 +38,8 @@ export interface MaintenanceDeps {
   readonly onIndexReport: (report: IndexReport, startedAt: number) => void;
   readonly onCleanupReport: (report: CleanupReport) => void;
   readonly onError: (error: unknown, work: Maintenance) => void;
+  /** Notes what is under way, and what was done. */
+  readonly activity: Pick<Activity, 'during' | 'ended'>;
 }
 
 /** Starts the maintenance; any number of workers may. The returned function ends it, and ends a current round early. */
@@ -57,30 +60,41 @@ export function startMaintenance(deps: MaintenanceDeps): () => Promise<void> {
 type MaintenanceRound = (signal: AbortSignal) => Promise<unknown>;
 
 function createRounds(deps: MaintenanceDeps): Record<Maintenance, MaintenanceRound> {
-  const { holder, everyMs, engine, claims, audit, exclusively } = deps;
+  const { holder, everyMs, engine, claims, audit, exclusively, activity } = deps;
   const turnOf = (work: Maintenance) => ({ holder, everyMs: everyMs[work] });
+  /** Notes the round that this worker does. */
+  async function noted<Result>(work: Maintenance, round: () => Promise<Result>): Promise<Result> {
+    const result = await activity.during(work, round);
+    activity.ended(work);
+    return result;
+  }
   let rounds = 0;
   return {
-    sweep: (signal) => engine.sweepInTurn(turnOf('sweep'), signal),
+    async sweep(signal) {
+      const swept = await engine.sweepInTurn(turnOf('sweep'), signal);
+      if (swept !== undefined) activity.ended('sweep');
+    },
     'take-over': (signal) =>
       inTurn(claims, 'take-over', turnOf('take-over'), () => {
         rounds += 1;
-        return deps.offerOrphans({ evenIfNoneLapsed: rounds % FULL_ROUND === 0, signal });
+        const evenIfNoneLapsed = rounds % FULL_ROUND === 0;
+        return noted('take-over', () => deps.offerOrphans({ evenIfNoneLapsed, signal }));
       }),
     async 'index-check'(signal) {
       const startedAt = performance.now();
       // No worker begins the work again within this time after its end.
       const reservedMs = Math.ceil(everyMs['index-check'] / 2);
-      const report = await exclusively(
-        { name: 'index-check', everyMs: reservedMs, signal },
-        audit.indexCheck,
+      const report = await exclusively({ name: 'index-check', everyMs: reservedMs, signal }, (held) =>
+        noted('index-check', () => audit.indexCheck(held)),
       );
       if (report !== undefined) deps.onIndexReport(report, startedAt);
     },
     async cleanup(signal) {
-      const report = await exclusively({ name: 'cleanup', everyMs: everyMs.cleanup, signal }, audit.cleanup);
+      const report = await exclusively({ name: 'cleanup', everyMs: everyMs.cleanup, signal }, (held) =>
+        noted('cleanup', () => audit.cleanup(held)),
+      );
       if (report !== undefined) deps.onCleanupReport(report);
     },
-    canary: () => inTurn(claims, 'canary', turnOf('canary'), deps.sendCanary),
+    canary: () => inTurn(claims, 'canary', turnOf('canary'), () => noted('canary', deps.sendCanary)),
   };
 }

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BUCKET_COUNT } from '@parley/core/domain/ids';
+import { startRounds } from '@parley/shared/async/rounds';
 import { backendSettings, type Env, engineSettings } from '@parley/shared/config/env';
 import type { Dispatch } from '@parley/shared/delivery/dispatch';
 import { startDispatching } from '@parley/shared/delivery/dispatch-loop';
@@ -25,13 +26,15 @@ import { createRedisBackend } from '@parley/shared/redis/backend';
 import { type Commands, connectCommands } from '@parley/shared/redis/client/connect';
 import { diagnose } from '@parley/shared/redis/diagnosis/diagnose';
 import { createCanary } from '@parley/shared/redis/jobs/canary';
-import { startWorkers } from '@parley/shared/redis/jobs/workers';
+import { createWorkerNotes, NOTE_MS } from '@parley/shared/redis/jobs/worker-notes';
+import { startWorkers, type Workers } from '@parley/shared/redis/jobs/workers';
 import { offerOrphans } from '@parley/shared/runs/offer-orphans';
 import { createProcessDispatch } from '@parley/shared/runtime/dispatch';
 import { createReleasers, type Releasers } from '@parley/shared/runtime/lifecycle';
 import { checkRedis, watchRedis } from '@parley/shared/runtime/watch-redis';
+import { type Activity, createActivity } from './activity.ts';
 import { createFaultLog } from './faults.ts';
-import { createJobs } from './jobs.ts';
+import { createJobs, notedJobs } from './jobs.ts';
 import { type MaintenanceDeps, startMaintenance } from './maintenance.ts';
 import { createOps } from './ops.ts';
 
@@ -113,12 +116,14 @@ async function takeJobs(parts: WorkerParts): Promise<void> {
   redis.on('error', () => undefined);
   releasers.add(() => redis.disconnect());
   const canary = createCanary(redis, onCommandError);
+  const activity = createActivity();
+  const holder = `${env.PARLEY_POD}/${randomUUID()}`;
   const workers = startWorkers({
     location,
     timerQueues: env.PARLEY_TIMER_QUEUES,
     concurrency: JOBS_AT_A_TIME,
     onError,
-    processors: createJobs({ engine, beat: canary.beat }),
+    processors: notedJobs(createJobs({ engine, beat: canary.beat }), activity),
   });
   const dispatching = startDispatching({
     outbox: backend.outbox,
@@ -132,18 +137,23 @@ async function takeJobs(parts: WorkerParts): Promise<void> {
   });
   releasers.add(dispatching.stop);
   releasers.add(() => workers.close(env.PARLEY_DRAIN_MS / 2));
-  releasers.add(maintain(parts, redis, canary.send));
+  releasers.add(maintain(parts, redis, { holder, activity, sendCanary: canary.send }));
+  releasers.add(tellOfItself({ ...parts, redis, holder, activity, workers }));
   await workers.ready();
 }
 
 /** Starts the periodic work. The returned function ends it. */
-function maintain(parts: WorkerParts, redis: Commands, sendCanary: () => Promise<void>): () => Promise<void> {
+function maintain(
+  parts: WorkerParts,
+  redis: Commands,
+  own: Pick<MaintenanceDeps, 'holder' | 'activity' | 'sendCanary'>,
+): () => Promise<void> {
   const { env, engine, backend, onError, metrics } = parts;
   const onCommandError = () => metrics.redisCommandErrors.add(1);
   const { retentionMs } = backendSettings(env);
   const audit = createRedisAudit({ redis, retentionMs, onError: onCommandError });
   return startMaintenance({
-    holder: `${env.PARLEY_POD}/${randomUUID()}`,
+    ...own,
     everyMs: {
       sweep: env.PARLEY_SWEEP_MS,
       'take-over': env.PARLEY_TAKE_OVER_MS,
@@ -156,10 +166,31 @@ function maintain(parts: WorkerParts, redis: Commands, sendCanary: () => Promise
     audit,
     exclusively: createExclusive(redis, { onError: onCommandError }),
     offerOrphans: (input) => offerOrphans(backend, input),
-    sendCanary,
     ...reportTo({ ...parts, audit }),
     onError,
   });
+}
+
+interface OwnStanding extends Pick<WorkerParts, 'env' | 'metrics'> {
+  readonly redis: Commands;
+  readonly holder: string;
+  readonly activity: Activity;
+  readonly workers: Pick<Workers, 'queues'>;
+}
+
+/** Notes in Redis what this worker does, for operators. The returned function takes the note back. */
+function tellOfItself({ env, metrics, redis, holder, activity, workers }: OwnStanding): () => Promise<void> {
+  const notes = createWorkerNotes(redis, holder, () => metrics.redisCommandErrors.add(1));
+  const end = startRounds({
+    round: () => notes.write({ name: env.PARLEY_POD, queues: workers.queues(), ...activity.read() }),
+    everyMs: NOTE_MS,
+    // The next note is soon enough.
+    onError: () => undefined,
+  });
+  return async () => {
+    await end();
+    await notes.remove().catch(() => undefined);
+  };
 }
 
 type MaintenanceReports = Pick<MaintenanceDeps, 'onIndexReport' | 'onCleanupReport'>;

@@ -68,7 +68,7 @@ export function createMemoryBackend(settings: BackendSettings): Backend {
     limits: createMemoryLimits(),
     vault: createMemoryVaultStore(),
     pages: createMemoryPageStore(fence),
-    installation: { queues: async () => [], servers: async () => [] },
+    installation: { queues: async () => [], workers: async () => [], servers: async () => [] },
     health: async () => ({ commands: true, subscription: true }),
     close: async () => undefined,
   };

@@ -8,6 +8,7 @@ import {
 import type { Commands } from './client/connect.ts';
 import { orUnavailable } from './client/unavailable.ts';
 import { EXPIRY_QUEUE, timerPrefix } from './jobs/timers.ts';
+import { readWorkers } from './jobs/worker-notes.ts';
 import { RUNS_PREFIX, RUNS_QUEUE } from './runs/run-queue.ts';
 
 interface RedisInstallationDeps {
@@ -16,7 +17,7 @@ interface RedisInstallationDeps {
   readonly onError?: ((error: unknown) => void) | undefined;
 }
 
-/** Reads the queues of BullMQ and what INFO tells. */
+/** Reads the queues of BullMQ, the notes of workers and what INFO tells. */
 export function createRedisInstallation({
   redis,
   timerQueues,
@@ -51,6 +52,7 @@ export function createRedisInstallation({
           ]),
         onError,
       ),
+    workers: () => orUnavailable(() => readWorkers(redis), onError),
     servers() {
       const nodes = redis instanceof Cluster ? redis.nodes('master').slice(0, SERVERS_MAX) : [redis];
       return Promise.all(nodes.map(serverOf));

@@ -99,7 +99,7 @@ ${servers === '' ? '' : `mcpServers:\n${servers}`}`,
     PARLEY_DRAIN_MS: '8000',
     ...more,
   };
-  await site.worker(env);
+  await site.worker({ ...env, PARLEY_POD: 'worker' });
   const podOf = (at: number, tree?: string) =>
     site.pod({ ...env, PARLEY_POD: `${at}` }, tree === undefined ? {} : { root: tree });
   const pods = await Promise.all(Array.from({ length: count }, (_, at) => podOf(at)));

@@ -4,6 +4,7 @@ import { createExclusive } from '@parley/shared/redis/audit/exclusive';
 import { connectCommands } from '@parley/shared/redis/client/connect';
 import { createCanary } from '@parley/shared/redis/jobs/canary';
 import { offerOrphans } from '@parley/shared/runs/offer-orphans';
+import { createActivity } from '../../../services/worker/src/activity.ts';
 import { type MaintenanceDeps, startMaintenance } from '../../../services/worker/src/maintenance.ts';
 import type { TestPod } from './setup.ts';
 
@@ -25,6 +26,7 @@ export async function maintain(
     exclusively: createExclusive(redis),
     offerOrphans: (input) => offerOrphans(backend, input),
     sendCanary: createCanary(redis).send,
+    activity: createActivity(),
     onIndexReport: () => undefined,
     onCleanupReport: () => undefined,
     onError: () => undefined,

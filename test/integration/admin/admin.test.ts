@@ -2,6 +2,7 @@ import { bucketOf, type Owner } from '@parley/core/domain/ids';
 import { type Caller, keyIdOf } from '@parley/shared/domain/caller';
 import { DETACHED, type RunRef } from '@parley/shared/domain/runs/run';
 import { tenantListKey } from '@parley/shared/redis/client/keys';
+import { createWorkerNotes } from '@parley/shared/redis/jobs/worker-notes';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { OperatorAct } from '../../../services/api/src/http/proof/acts.ts';
@@ -267,6 +268,22 @@ await describeOnRedis('the admin API', (pods, url) => {
       await pods.backend.deadLetters.add(tenant, letter);
       await pods.backend.deadLetters.add(stranger.tenant, letter);
       await waitUntil(async () => !(await pods.backend.heartbeats.alive(`${gone}`)), { what: 'the end' });
+      const note = { aliveMs: 60_000, queues: ['timers-0'], running: ['cleanup'] };
+      const rounds = new Map([['sweep', 2_000]]);
+      const notes = ['worker-1', 'worker-2', 'worker-3', 'worker-4'].map((name) => ({
+        name,
+        notes: createWorkerNotes(redis, name),
+      }));
+      await Promise.all(notes.map((one) => one.notes.write({ ...note, name: one.name, rounds })));
+      await notes.at(-1)?.notes.remove();
+      const age = async (name: string, byMs: number) => {
+        const key = 'parley:{timers-0}:workers';
+        const written = JSON.parse((await redis.hget(key, name)) ?? '') as { at: number };
+        await redis.hset(key, name, JSON.stringify({ ...written, at: written.at - byMs }));
+      };
+      await age('worker-2', 40_000);
+      await age('worker-3', 3_700_000);
+      await redis.hset('parley:{timers-0}:workers', 'of another build', 'text');
       const reply = await get('/installation', adminKeyOf(alice, 'admin'));
       expect(reply.status, reply.text).toBe(200);
       expect(reply.json).toMatchObject({
@@ -281,6 +298,23 @@ await describeOnRedis('the admin API', (pods, url) => {
         servers: [{ role: 'master', usedMemoryBytes: expect.any(Number) }],
         deadLetters: 1,
       });
+      const { workers } = reply.json as { workers: { name: string; startedAt: string }[] };
+      const [first, second, ...further] = workers.filter(({ name }) => /^worker-\d$/.test(name));
+      expect([first, second, further]).toMatchObject([
+        {
+          name: 'worker-1',
+          isAlive: true,
+          queues: ['timers-0'],
+          running: ['cleanup'],
+          // The same clock for both, whatever that of the worker says.
+          rounds: [
+            { work: 'sweep', at: new Date(Date.parse(first?.startedAt ?? '') + 58_000).toISOString() },
+          ],
+        },
+        { name: 'worker-2', isAlive: false, running: [] },
+        [],
+      ]);
+      expect(await redis.hexists('parley:{timers-0}:workers', 'worker-3')).toBe(0);
       expect(reply.text).not.toContain(stranger.tenant);
       expect((await get('/installation')).status).toBe(403);
     });

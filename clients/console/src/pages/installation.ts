@@ -4,10 +4,11 @@ import type { AdminInstallation } from '../api/replies.ts';
 import type { PageContext } from '../kit/at.ts';
 import { emptyNote } from '../parts/notes.ts';
 import { tableView } from '../parts/table.ts';
-import { badge, factList, outside } from '../parts/texts.ts';
-import { numberIn, shortDuration } from '../parts/times.ts';
+import { badge, factList, outside, outsideOr } from '../parts/texts.ts';
+import { ago, numberIn, shortDuration } from '../parts/times.ts';
 
 type Server = AdminInstallation['servers'][number];
+type WorkerRow = AdminInstallation['workers'][number];
 
 /** What runs; nothing where operators may not see it, and while a pod of an earlier build answers, which has no such call. */
 export async function readInstallation(
@@ -23,13 +24,12 @@ export async function readInstallation(
   }
 }
 
-/** The pods, the queues and Redis. */
+/** The pods, the workers, the queues and Redis. */
 export function installationView(
   at: PageContext,
-  { pods, queues, canaryAgeSeconds, servers, deadLetters }: AdminInstallation,
+  { pods, workers, queues, canaryAgeSeconds, servers, deadLetters }: AdminInstallation,
 ): TemplateResult {
   const { words } = at;
-  const states = { running: words.isAlive, orphaned: words.isLapsed };
   const number = (value: number) => numberIn(words.lang, value);
   const counts = Object.entries(words.queueCounts) as [keyof typeof words.queueCounts, string][];
   return html`<section class="panel" aria-labelledby="installation">
@@ -53,10 +53,11 @@ export function installationView(
             keyOf: ({ name }) => name,
             columns: [
               { title: words.pod, cell: ({ name }) => outside(name) },
-              { title: words.state, cell: ({ isAlive }) => badge(isAlive ? 'running' : 'orphaned', states) },
+              { title: words.state, cell: ({ isAlive }) => aliveBadge(at, isAlive) },
             ],
           })
     }
+    ${workersView(at, workers)}
     ${tableView({
       caption: words.queue,
       rows: queues,
@@ -71,6 +72,35 @@ export function installationView(
       ],
     })}
   </section>`;
+}
+
+function aliveBadge({ words }: PageContext, isAlive: boolean): TemplateResult {
+  return badge(isAlive ? 'running' : 'orphaned', { running: words.isAlive, orphaned: words.isLapsed });
+}
+
+/** The workers by name. A pod of an earlier build tells none. */
+function workersView(at: PageContext, workers: readonly WorkerRow[] | undefined): TemplateResult {
+  const { words, api } = at;
+  const clock = { now: api.now(), lang: words.lang };
+  if (workers === undefined || workers.length === 0) return emptyNote(words.noWorkers);
+  return tableView({
+    caption: words.worker,
+    rows: workers,
+    keyOf: ({ name, startedAt }) => `${name} ${startedAt}`,
+    columns: [
+      { title: words.worker, cell: ({ name }) => outside(name) },
+      { title: words.state, cell: ({ isAlive }) => aliveBadge(at, isAlive) },
+      { title: words.began, cell: ({ startedAt }) => ago(startedAt, clock) },
+      { title: words.serves, cell: ({ queues }) => outside(queues.join(', ')) },
+      { title: words.underWay, cell: ({ running }) => outsideOr(running.join(', ') || undefined) },
+      { title: words.lastRound, cell: ({ rounds }) => lastRound(rounds, clock) },
+    ],
+  });
+}
+
+function lastRound(rounds: WorkerRow['rounds'], clock: Parameters<typeof ago>[1]): TemplateResult {
+  const [last] = rounds.toSorted((a, b) => (a.at < b.at ? 1 : -1));
+  return last === undefined ? outsideOr(undefined) : html`${outside(last.work)}, ${ago(last.at, clock)}`;
 }
 
 function serverText({ words }: PageContext, { role, version, usedMemoryBytes, maxMemoryBytes }: Server) {

@@ -31,6 +31,8 @@ export interface WorkersOptions {
 }
 
 export interface Workers {
+  /** The queues from which jobs are taken, as in their keys: `timers-0`. */
+  queues(): readonly string[];
   /** Resolves once every worker is connected and takes jobs. */
   ready(): Promise<void>;
   /** Takes no more jobs and waits for those that run, `withinMs` at most. Safe to repeat. */
@@ -60,7 +62,9 @@ export function startWorkers(options: WorkersOptions): Workers {
   const stopping = new AbortController();
   const run = createRunner(options, stopping.signal);
 
+  const queues: string[] = [];
   function start(index: number): Worker {
+    queues.push(`timers-${index}`);
     const worker = new Worker(EXPIRY_QUEUE, run, {
       connection: connection as unknown as ConnectionOptions,
       prefix: timerPrefix(index),
@@ -108,6 +112,7 @@ export function startWorkers(options: WorkersOptions): Workers {
   }
 
   return {
+    queues: () => queues,
     async ready() {
       await Promise.all(workers.map((worker) => worker.waitUntilReady()));
     },

@@ -1,5 +1,6 @@
 import { ParleyError } from '@parley/core/domain/errors';
 import { operatorOf } from '@parley/shared/domain/caller';
+import type { WorkerStanding } from '@parley/shared/ports/installation';
 import { z } from 'zod';
 import { json, operator, type Route, route } from '../../http/route.ts';
 import type { AdminDeps } from './deps.ts';
@@ -18,6 +19,22 @@ const AdminInstallation = z
       )
       .describe(
         `Pods by their names, at most ${PODS_MAX} leases of them. One that is gone for good is soon forgotten.`,
+      ),
+    workers: z
+      .array(
+        z.object({
+          name: z.string(),
+          isAlive: z.boolean().describe('False: it has reported nothing for half a minute.'),
+          startedAt: z.iso.datetime(),
+          queues: z.array(z.string()).describe('Queues of deadlines that it serves.'),
+          running: z.array(z.string()).describe('Kinds of jobs and of maintenance that are under way.'),
+          rounds: z
+            .array(z.object({ work: z.string(), at: z.iso.datetime() }))
+            .describe('When its last round of each kind of maintenance ended. Workers take turns.'),
+        }),
+      )
+      .describe(
+        'Workers by their names, as they report every ten seconds. One that is gone is forgotten after an hour.',
       ),
     queues: z.array(
       z.object({
@@ -57,6 +74,16 @@ const SAMPLE: AdminInstallation = {
     { name: 'parley-api-1', isAlive: true },
     { name: 'parley-api-2', isAlive: true },
   ],
+  workers: [
+    {
+      name: 'parley-worker-1',
+      isAlive: true,
+      startedAt: '2026-01-15T08:00:00.000Z',
+      queues: ['timers-0'],
+      running: [],
+      rounds: [{ work: 'sweep', at: '2026-01-15T09:29:58.000Z' }],
+    },
+  ],
   queues: [{ name: 'expiry', waiting: 0, active: 0, delayed: 31, failed: 0 }],
   canaryAgeSeconds: 6,
   servers: [{ role: 'master', version: '7.4.1', usedMemoryBytes: 61_341_696, maxMemoryBytes: 1_073_741_824 }],
@@ -71,7 +98,7 @@ export function installationRoute(deps: AdminDeps, cached: BriefCache): Route {
     proof: operator('admin'),
     docs: {
       group: 'Operations',
-      summary: 'Read what runs: pods, queues and Redis',
+      summary: 'Read what runs: pods, workers, queues and Redis',
       description:
         'Sums over all tenants, without their names; operators may read them where the deployment has one tenant. A reply may be five seconds old.',
       example: { reply: SAMPLE },
@@ -91,8 +118,9 @@ export function installationRoute(deps: AdminDeps, cached: BriefCache): Route {
 }
 
 async function readInstallation(deps: AdminDeps, tenant: string): Promise<AdminInstallation> {
-  const [leases, queues, servers, deadLetters, { timerCanaryAgeMs }] = await Promise.all([
+  const [leases, workers, queues, servers, deadLetters, { timerCanaryAgeMs }] = await Promise.all([
     deps.heartbeats.leases(PODS_MAX),
+    deps.installation.workers(),
     deps.installation.queues(),
     deps.installation.servers(),
     deps.deadLetters.count(tenant),
@@ -100,10 +128,21 @@ async function readInstallation(deps: AdminDeps, tenant: string): Promise<AdminI
   ]);
   return {
     pods: podsOf(leases),
+    workers: workers.map(workerView),
     queues: [...queues],
     ...(timerCanaryAgeMs !== undefined && { canaryAgeSeconds: Math.floor(timerCanaryAgeMs / 1_000) }),
     servers: [...servers],
     deadLetters,
+  };
+}
+
+function workerView({ startedAt, rounds, queues, running, ...worker }: WorkerStanding) {
+  return {
+    ...worker,
+    startedAt: new Date(startedAt).toISOString(),
+    queues: [...queues],
+    running: [...running],
+    rounds: rounds.map(({ work, at }) => ({ work, at: new Date(at).toISOString() })),
   };
 }
 

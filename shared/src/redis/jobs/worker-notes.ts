@@ -1,0 +1,101 @@
+import { z } from 'zod';
+import type { WorkerStanding } from '../../ports/installation.ts';
+import type { Commands } from '../client/connect.ts';
+import { orUnavailable } from '../client/unavailable.ts';
+import { timerPrefix } from './timers.ts';
+
+/** How often a worker writes its note, in ms. */
+export const NOTE_MS = 10_000;
+
+/** Two notes may be late. */
+const ALIVE_MS = 3 * NOTE_MS;
+// Long enough to see that a worker is gone; then it is forgotten.
+const KEPT_MS = 3_600_000;
+const WORKERS_MAX = 200;
+/** Hash: the last note of each worker. */
+const NOTES_KEY = `${timerPrefix(0)}:workers`;
+
+/** Times are ms on the Redis clock. */
+const Note = z.object({
+  name: z.string(),
+  at: z.number(),
+  startedAt: z.number(),
+  queues: z.array(z.string()),
+  running: z.array(z.string()),
+  rounds: z.record(z.string(), z.number()),
+});
+
+/** What a worker notes of itself. Its clock is not that of Redis, so it tells how long ago something was, in ms. */
+export interface WorkerNote {
+  readonly name: string;
+  readonly aliveMs: number;
+  readonly queues: readonly string[];
+  readonly running: readonly string[];
+  readonly rounds: ReadonlyMap<string, number>;
+}
+
+/** The notes of one worker. Each call throws `unavailable`. */
+export interface WorkerNotes {
+  write(note: WorkerNote): Promise<void>;
+  remove(): Promise<void>;
+}
+
+/** `holder`: a name that no other worker has. */
+export function createWorkerNotes(
+  redis: Commands,
+  holder: string,
+  onError?: (error: unknown) => void,
+): WorkerNotes {
+  return {
+    write: ({ aliveMs, rounds, ...note }) =>
+      orUnavailable(async () => {
+        const at = await readTime(redis);
+        const ended = [...rounds].map(([work, agoMs]) => [work, Math.round(at - agoMs)]);
+        const startedAt = Math.round(at - aliveMs);
+        const written = { ...note, at, startedAt, rounds: Object.fromEntries(ended) };
+        await redis.hset(NOTES_KEY, holder, JSON.stringify(written));
+        await redis.pexpire(NOTES_KEY, KEPT_MS);
+      }, onError),
+    async remove() {
+      await orUnavailable(() => redis.hdel(NOTES_KEY, holder), onError);
+    },
+  };
+}
+
+/** How the workers stand, by name. Forgets those that have written nothing for an hour. */
+export async function readWorkers(redis: Commands): Promise<WorkerStanding[]> {
+  const [notes, now] = await Promise.all([redis.hgetall(NOTES_KEY), readTime(redis)]);
+  const known = Object.entries(notes).flatMap(([holder, text]) => {
+    const { data } = Note.safeParse(parsed(text));
+    return data === undefined ? [] : [{ holder, ...data }];
+  });
+  const past = known.filter(({ at }) => now - at > KEPT_MS);
+  if (past.length > 0) await redis.hdel(NOTES_KEY, ...past.map(({ holder }) => holder));
+  return known
+    .filter(({ at }) => now - at <= KEPT_MS)
+    .toSorted((a, b) => b.at - a.at)
+    .slice(0, WORKERS_MAX)
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+    .map(({ name, at, startedAt, queues, running, rounds }) => ({
+      name,
+      isAlive: now - at <= ALIVE_MS,
+      startedAt,
+      queues,
+      running: now - at <= ALIVE_MS ? running : [],
+      rounds: Object.entries(rounds).map(([work, endedAt]) => ({ work, at: endedAt })),
+    }));
+}
+
+/** A note of another build may be anything. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+async function readTime(redis: Commands): Promise<number> {
+  const [seconds, microseconds] = await redis.time();
+  return Number(seconds) * 1_000 + Math.floor(Number(microseconds) / 1_000);
+}
