@@ -1,4 +1,5 @@
-import { expect, it, onTestFinished } from 'vitest';
+import type { Page } from 'playwright-core';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { launchChromium } from '../../demo/chromium.ts';
 import { decideAs, requestApproval } from '../harness/engines/approvals.ts';
 import { describeInChromium, STILL } from '../harness/in-chromium.ts';
@@ -47,7 +48,7 @@ await describeInChromium('the hosted inbox', (chromium) => {
       for (const key of keys) await page.keyboard.press(key);
     };
 
-    expect(await page.title()).toBe('Your inbox · Example Corporation');
+    expect(await page.title()).toBe('(2) Your inbox · Example Corporation');
     await looksSound(page);
     const waiting = page.getByRole('region', { name: 'Waiting for you' });
     expect(await waiting.getByRole('heading', { level: 3 }).allTextContents()).toEqual([
@@ -126,5 +127,110 @@ await describeInChromium('the hosted inbox', (chromium) => {
     expect(keys).toBeLessThanOrEqual(100);
     const caller = { kind: 'user', ...ADA } as const;
     for (const id of ids) expect((await here.engine.approvals.read(caller, id)).row.status).toBe('approved');
+  });
+
+  describe('that is open', () => {
+    const EVENTS = '/auth/inbox/events';
+    const HIGH = { tool: TOOL, risk: 'high' } as const;
+    const items = (page: Page) => page.getByRole('region', { name: 'Waiting for you' }).getByRole('listitem');
+
+    /** Marks the element with the focus; `isSame` is true while the page was not loaded again and the element has the focus. */
+    async function holdFocus(page: Page) {
+      await page.evaluate(() => Object.assign(globalThis, { held: document.activeElement }));
+      return () => page.evaluate(() => (globalThis as { held?: unknown }).held === document.activeElement);
+    }
+
+    /** What the browser refuses by the policy of the page. */
+    function violationsOn(page: Page): string[] {
+      const violations: string[] = [];
+      page.on('console', (message) => {
+        if (/Content Security Policy|Trusted/u.test(message.text())) violations.push(message.text());
+      });
+      return violations;
+    }
+
+    it('shows by itself what begins and what ends, also after the loss of a pod, until the sign-out', async () => {
+      const calls: string[] = [];
+      const { here, page } = await opened(async ({ engine }) => {
+        for (const timeoutSeconds of [300, 400])
+          calls.push((await requestApproval(engine, STREAM, { ...HIGH, timeoutSeconds })).row.id);
+      });
+      const violations = violationsOn(page);
+      expect(await page.title()).toBe('(2) Your inbox · Example Corporation');
+      await expect.poll(() => here.podsServing(EVENTS)).toHaveLength(1);
+      await page.keyboard.press('Tab');
+      const isSame = await holdFocus(page);
+
+      // What ends first comes before the item with the focus, which stays where it is.
+      await requestApproval(here.engine, STREAM, { ...HIGH, timeoutSeconds: 100 });
+      await expect.poll(() => items(page).count()).toBe(3);
+      await page.getByText('3 things wait for you.').waitFor();
+      expect(await page.title()).toBe('(3) Your inbox · Example Corporation');
+      expect(await page.evaluate(() => document.activeElement?.getAttribute('href'))).toContain(calls[0]);
+      expect(await items(page).nth(1).getByRole('link').getAttribute('href')).toContain(calls[0]);
+
+      // An item that ends disappears, but for the one with the focus, which says how it ended.
+      for (const id of calls) await decideAs(here.engine, STREAM, id, { decision: 'deny' });
+      await items(page).getByText('The call was denied').waitFor();
+      await page.getByText('One thing waits for you.').waitFor();
+      await expect.poll(() => items(page).count()).toBe(2);
+      expect(await isSame()).toBe(true);
+      await looksSound(page);
+      await page.keyboard.press('Shift+Tab');
+      await expect.poll(() => items(page).count()).toBe(1);
+
+      for (const at of here.podsServing(EVENTS)) here.losePod(at);
+      await requestApproval(here.engine, STREAM, { ...HIGH, timeoutSeconds: 200 });
+      await page.getByText('2 things wait for you.').waitFor();
+
+      const other = await page.context().newPage();
+      await other.goto(page.url());
+      await other.getByRole('button', { name: 'Sign out' }).click();
+      await other.getByLabel('User id').waitFor();
+      await requestApproval(here.engine, STREAM, HIGH);
+      await page.locator('[role=status]', { hasText: 'You are not signed in any more.' }).waitFor();
+      expect(await items(page).count()).toBe(2);
+      expect(violations).toEqual([]);
+    });
+
+    it('keeps the choice that is made in a group of calls, and checks no call that nobody has read', async () => {
+      const calls: string[] = [];
+      const request = (engine: World['engine'], booking: string) =>
+        requestApproval(engine, STREAM, { tool: TOOL, risk: 'low', arguments: { booking }, masked: [] });
+      const { here, page, heading } = await opened(async ({ engine }) => {
+        for (const booking of ['B-1', 'B-2', 'B-3']) calls.push((await request(engine, booking)).row.id);
+      });
+      const violations = violationsOn(page);
+      await page.getByRole('link', { name: 'Decide together' }).click();
+      await expect.poll(() => here.podsServing(EVENTS)).toHaveLength(1);
+      const checked = () =>
+        page.getByRole('checkbox').evaluateAll((all) => all.map((box) => (box as HTMLInputElement).checked));
+      const second = page.getByLabel('Call 2');
+      await second.press('Space');
+      const isSame = await holdFocus(page);
+
+      calls.push((await request(here.engine, 'B-4')).row.id);
+      await page.getByRole('listitem').getByText('New, and not checked').waitFor();
+      expect(await checked()).toEqual([true, false, true, false]);
+      expect(await heading.textContent()).toContain('4 times');
+      expect(await page.title()).toContain('4 times');
+      await decideAs(here.engine, STREAM, calls[0] ?? '', { decision: 'deny' });
+      await page.getByRole('listitem').getByText('The call was denied').waitFor();
+      expect(await checked()).toEqual([false, false, true, false]);
+      expect(await heading.textContent()).toContain('3 times');
+      expect(await page.getByRole('status').textContent()).toContain('Some of these calls have ended');
+      expect(await isSame()).toBe(true);
+      // What has ended cannot be chosen.
+      await page.getByLabel('Call 1').press('Space');
+      expect(await checked()).toEqual([false, false, true, false]);
+      await looksSound(page);
+
+      await page.getByRole('button', { name: 'Approve' }).press('Enter');
+      await expect.poll(() => heading.textContent()).toBe('Your inbox');
+      const caller = { kind: 'user', ...ADA } as const;
+      const statuses = calls.map(async (id) => (await here.engine.approvals.read(caller, id)).row.status);
+      expect(await Promise.all(statuses)).toEqual(['denied', 'pending', 'approved', 'pending']);
+      expect(violations).toEqual([]);
+    });
   });
 });

@@ -22,6 +22,14 @@ export const ACCOUNTS: readonly Mutant[] = [
     test: 'is refused without its token',
   },
   {
+    defect: 'The stream of an inbox goes on after its person has signed out.',
+    file: 'services/api/src/pages/inbox/events.ts',
+    find: "if (!(await isSignedIn())) return 'cut';",
+    replace: '',
+    killedBy: `${TESTS}/inbox-events.test.ts`,
+    test: 'it tells nothing after a sign-out',
+  },
+  {
     defect: 'A person of another tenant with the same user id counts as the owner of a question.',
     file: 'clients/core/src/domain/ids.ts',
     find: 'one.tenant === other.tenant && one.userId === other.userId',

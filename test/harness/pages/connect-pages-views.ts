@@ -127,6 +127,7 @@ export const SAMPLES: Readonly<Record<string, PageView>> = {
   },
   group: {
     page: 'group',
+    path: '/auth/inbox/groups/g',
     agent: 'Travel desk',
     tool: {
       server: 'Bookings',
@@ -147,6 +148,7 @@ export const SAMPLES: Readonly<Record<string, PageView>> = {
   },
   'group-long': {
     page: 'group',
+    path: '/auth/inbox/groups/g',
     agent: long.agent,
     tool: { server: long.service, name: 'x'.repeat(64), title: long.service },
     person: `${'ada.lovelace.'.repeat(8)}@example.com`,
@@ -169,6 +171,7 @@ export const SAMPLES: Readonly<Record<string, PageView>> = {
     waiting: [
       {
         about: 'approval',
+        key: 'item-1',
         agent: 'Travel desk',
         tool: 'Cancel a booking',
         server: 'Bookings',
@@ -178,6 +181,7 @@ export const SAMPLES: Readonly<Record<string, PageView>> = {
       },
       {
         about: 'approval',
+        key: 'item-2',
         agent: 'Travel desk',
         tool: 'Move a booking',
         server: 'Bookings',
@@ -188,13 +192,20 @@ export const SAMPLES: Readonly<Record<string, PageView>> = {
       },
       {
         about: 'question',
+        key: 'item-3',
         agent: 'Travel desk',
         title: 'Your seat',
         message: 'Which seat do you want on flight 12?',
         leftMs: 3 * 60 * 60_000,
         path: `/auth/answer/${ID}`,
       },
-      { about: 'question', ...long, leftMs: 3 * 24 * 60 * 60_000, path: `/auth/connect/${ID}` },
+      {
+        about: 'question',
+        key: 'item-9',
+        ...long,
+        leftMs: 3 * 24 * 60 * 60_000,
+        path: `/auth/connect/${ID}`,
+      },
     ],
     hasOlder: true,
     remembered: [

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { createServer, type RequestListener } from 'node:http';
+import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import type { Owner } from '@parley/core/domain/ids';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { createLog } from '@parley/shared/observe/log';
@@ -123,7 +123,14 @@ export async function startWorld(options: WorldOptions) {
       onFault: (error, at) => log.error({ err: error, ...at }, 'fault'),
     }),
   );
-  serve = (req, res) => void handlers[randomInt(handlers.length)]?.(req, res);
+  const living = [...handlers.keys()];
+  const serving = handlers.map(() => new Set<ServerResponse>());
+  serve = (req, res) => {
+    const at = living[randomInt(living.length)] ?? 0;
+    serving[at]?.add(res);
+    res.once('close', () => serving[at]?.delete(res));
+    handlers[at]?.(req, res);
+  };
   const [{ engine, vault, backend, deps }] = pods;
 
   return {
@@ -142,6 +149,14 @@ export async function startWorld(options: WorldOptions) {
     backend,
     deps,
     log,
+    /** The pods that now serve a request of this path, one for each request. */
+    podsServing: (path: string) =>
+      serving.flatMap((held, at) => [...held].flatMap(({ req }) => (req.url === path ? [at] : []))),
+    /** Loses a pod: its connections break, and no request reaches it any more. */
+    losePod(at: number) {
+      living.splice(living.indexOf(at), 1);
+      for (const res of serving[at] ?? []) res.destroy();
+    },
     /** Resolves when both pods can reach the store. */
     healthy: () => Promise.all(pods.map((pod) => pod.healthy())),
     /** Asks a person to connect a service; `issues` is the tracker. */

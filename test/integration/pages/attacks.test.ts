@@ -251,7 +251,7 @@ describe('the inbox', () => {
     await requestApproval(here.engine, STREAM, { agent: hostile, tool, rule: 'other' });
     const { html, headers, hops } = await open();
     expect(html.match(/&quot;&gt;&lt;script&gt;alert\(1\)&lt;\/script&gt;/gu)?.length).toBeGreaterThan(8);
-    expect(html).not.toContain('<script');
+    expect(html.match(/<script/gu)).toHaveLength(1);
     expect(headers.get('content-security-policy')).toMatch(/^default-src 'none'.*frame-ancestors 'none'/u);
     expect(headers.get('x-frame-options')).toBe('DENY');
     for (const text of [...hops, ...here.lines]) expect(text).not.toContain('alert(1)');

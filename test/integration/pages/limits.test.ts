@@ -1,9 +1,11 @@
 import { ParleyError } from '@parley/core/domain/errors';
 import type { Owner } from '@parley/core/domain/ids';
 import type { Caller } from '@parley/shared/domain/caller';
+import { createMemoryLimits } from '@parley/shared/memory/limits';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { createBoundIdentity } from '../../../services/api/src/pages/identity/bound.ts';
 import { createAttempts } from '../../../services/api/src/pages/serving/attempts.ts';
+import { callLimitsOn } from '../../harness/http/call-limits.ts';
 import { createTestBrowser, SAYS, type TestBrowser } from '../../harness/pages/browser.ts';
 import { ADA, type World } from '../../harness/pages/setup.ts';
 import { startWorld as startNangoWorld } from '../connectors/nango-setup.ts';
@@ -175,6 +177,7 @@ function budgets() {
     taken.names.push(name);
   };
   const callLimits = {
+    ...callLimitsOn(createMemoryLimits()),
     call: (caller: Caller) => take(`call ${caller.kind === 'user' ? caller.userId : ''}`),
     answer: ({ userId }: Owner, id: string) => take(`answer ${userId} ${id}`),
   };

@@ -312,7 +312,7 @@ describe('headers', () => {
     expect(render(sample('consent')).headers).toEqual({
       'content-type': 'text/html; charset=utf-8',
       'content-language': 'en',
-      'content-security-policy': `default-src 'none'; style-src 'nonce-${NONCE}'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`,
+      'content-security-policy': `default-src 'none'; style-src 'nonce-${NONCE}'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'; require-trusted-types-for 'script'; trusted-types 'none'`,
       'x-frame-options': 'DENY',
       'referrer-policy': 'same-origin',
       'cross-origin-opener-policy': 'same-origin',

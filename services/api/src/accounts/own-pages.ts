@@ -20,6 +20,9 @@ export const INBOX_PATH = '/auth/inbox';
 /** In the address of an approval's page: the person came from the inbox, and goes on to what waits there next. */
 export const FROM_INBOX = 'inbox';
 
+/** In the address of a page that is open already, and reads itself again to show what has changed. */
+export const LIVE = 'live';
+
 /** Who settled what a signed-in person did on a hosted page, on the wire. */
 export const ANSWER_PAGE_SURFACE = 'answer-page';
 

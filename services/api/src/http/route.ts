@@ -38,7 +38,7 @@ export type Proof<Who> =
    */
   | { readonly by: 'operator'; readonly scope: Scope }
   /** A cookie. Routes with one are never open to other origins. */
-  | { readonly by: 'session'; readonly read: (head: RequestHead) => Who }
+  | { readonly by: 'session'; readonly read: (head: RequestHead) => Who | Promise<Who> }
   /** A vendor's signature over the raw body. `verifierOf` returns nothing where no vendor signs: `not_found`. */
   | {
       readonly by: 'signature';

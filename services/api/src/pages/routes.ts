@@ -13,6 +13,7 @@ import { callback } from './connect/callback.ts';
 import { showAlias, showConnect } from './connect/show.ts';
 import { waiting } from './connect/waiting.ts';
 import { refusalOf, verifierOf, webhook } from './connect/webhook.ts';
+import { inboxEventsRoute } from './inbox/events.ts';
 import { approveGroup, denyGroup, showGroup } from './inbox/group.ts';
 import { forget, showInbox, signInToInbox, signOutOfInbox } from './inbox/inbox.ts';
 import { missingPage, type PageRoute, pageRoute, withRequestId } from './serving/page-route.ts';
@@ -49,6 +50,7 @@ const PAGES: readonly PageRoute<Parts>[] = [
   { method: 'GET', path: '/auth/accounts/:id/disconnect', handle: confirmDisconnect },
   { method: 'POST', path: '/auth/accounts/:id/disconnect', handle: disconnectAccount },
 ];
+const INBOX_EVENTS = { method: 'GET', path: '/auth/inbox/events' } as const;
 const CLIENT_METADATA = { method: 'GET', path: '/auth/client-metadata/:id' } as const;
 const WEBHOOKS = { method: 'POST', path: '/auth/webhooks/:id' } as const;
 const COMPLETE = { method: 'POST', path: '/auth/complete' } as const;
@@ -59,6 +61,7 @@ export function authRoutes(deps: AuthPagesDeps): Surface {
   return {
     routes: [
       ...PAGES.map((one) => pageRoute(parts, one)),
+      inboxEventsRoute(parts, INBOX_EVENTS),
       clientMetadataRoute(parts),
       webhookRoute(parts),
       completeRoute(parts),

@@ -28,7 +28,7 @@ export async function proveByHead(
   req: IncomingMessage,
   head: RequestHead,
 ): Promise<Proven> {
-  if (proof.by === 'session') return { caller: proof.read(head) };
+  if (proof.by === 'session') return { caller: await proof.read(head) };
   if (proof.by === 'operator') {
     // A request that shows a token is judged by it alone, so that no cookie lends it anything.
     if (operators !== undefined && req.headers.authorization === undefined)

@@ -5,6 +5,7 @@ import type { OperatorSessions } from '../../http/proof/operator-sessions.ts';
 import type { RequestHead } from '../../http/route.ts';
 import { unauthenticated } from '../../http/token.ts';
 import { type Browser, isOurForm } from '../serving/browser.ts';
+import { isOfOwnPage } from '../serving/form.ts';
 import type { ConsoleParts } from './parts.ts';
 import { scopesOf } from './roles.ts';
 
@@ -55,12 +56,6 @@ export function checkCsrf(browser: Browser, { headers }: RequestHead): void {
   const given = headers[CSRF_HEADER];
   if (!isOurForm(browser, typeof given === 'string' ? given : undefined))
     throw forbidden(`This call needs the token of its session in the header ${CSRF_HEADER}.`);
-}
-
-/** False where the browser says that a page of another origin made the request. */
-function isOfOwnPage({ headers }: RequestHead, publicUrl: string): boolean {
-  const { origin, 'sec-fetch-site': site } = headers;
-  return (site === undefined || site === 'same-origin') && (origin === undefined || origin === publicUrl);
 }
 
 function forbidden(detail: string): ParleyError {

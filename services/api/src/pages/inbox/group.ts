@@ -12,6 +12,7 @@ import {
   groupPath,
   INBOX_PAGE,
   INBOX_PATH,
+  LIVE,
 } from '../../accounts/own-pages.ts';
 import type { Person } from '../identity/identity.ts';
 import { FORM_FIELDS } from '../kit/fields.ts';
@@ -115,20 +116,24 @@ async function groupPage(
   { owner, person }: { readonly owner: Owner; readonly person: Person },
   fault?: 'none-chosen',
 ): Promise<PageReply> {
-  const { records, now } = await readOpenRecords(parts, owner);
-  const rows = records.flatMap(({ family, row }) =>
-    family === 'approval' && groupIdOf(row) === visit.param ? [row] : [],
-  );
+  const { records, now, hasOlder } = await readOpenRecords(parts, owner);
+  // The oldest call comes first, so that a new one displaces none of those that the person is reading.
+  const rows = records
+    .flatMap(({ family, row }) => (family === 'approval' && groupIdOf(row) === visit.param ? [row] : []))
+    .reverse();
   const shown = readableOf(rows);
   const [first] = shown;
-  if (first === undefined) return { type: 'moved', path: INBOX_PATH };
-  if (shown.length === 1) return { type: 'moved', path: `${answerPath(first.id)}?${FROM_INBOX}` };
+  const isUpdate = visit.query.has(LIVE);
+  if (first === undefined) return { type: 'moved', path: isUpdate ? `${INBOX_PATH}?${LIVE}` : INBOX_PATH };
+  if (shown.length === 1 && !isUpdate)
+    return { type: 'moved', path: `${answerPath(first.id)}?${FROM_INBOX}` };
   const { agent, tool, risk } = first.definition;
   const { hints } = tool;
   const same = sameIn(shown);
   const path = groupPath(visit.param);
   const view: GroupView = {
     page: 'group',
+    path,
     agent,
     tool: {
       server: titleOfServer(tool),
@@ -145,6 +150,7 @@ async function groupPage(
       masked: definition.masked,
     })),
     ...(shown.length < rows.length && { hasMore: true }),
+    ...(hasOlder && { hasOlder }),
     leftMs: Math.min(...shown.map(({ expiresAt }) => expiresAt - now)),
     ...(fault !== undefined && { fault }),
     decide: buildFormTarget(visit.browser, `${path}/approve`),

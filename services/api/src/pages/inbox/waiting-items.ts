@@ -67,6 +67,7 @@ function questionItem(row: Row, now: number, publicUrl: string): ShownWaiting {
   const { title, message, risk } = row.definition;
   return {
     about: 'question',
+    key: row.id,
     agent: askerOf(row.definition),
     ...(risk !== undefined && { risk }),
     ...(title !== undefined && { title }),
@@ -80,6 +81,7 @@ function approvalItem({ id, definition, expiresAt }: ApprovalRow, now: number) {
   const { agent, tool, risk } = definition;
   return {
     about: 'approval',
+    key: groupIdOf({ definition }) ?? id,
     agent,
     tool: titleOfTool(tool),
     server: titleOfServer(tool),

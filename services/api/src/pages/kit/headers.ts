@@ -6,6 +6,8 @@ interface HeaderFacts {
   readonly https: boolean;
   /** Whether the page holds a script of ours. */
   readonly script: boolean;
+  /** Whether that script calls our own origin. */
+  readonly connects: boolean;
   /** Whether the page that opened this one is notified at the end, for which the two must stay connected. */
   readonly keepsOpener: boolean;
   /** Where the page's picture is loaded from. */
@@ -56,14 +58,18 @@ export function closedPageHeaders({ https }: Pick<HeaderFacts, 'https'>): Readon
   };
 }
 
-function policyOf({ nonce, script, imageOrigin }: HeaderFacts): string {
+function policyOf({ nonce, script, connects, imageOrigin }: HeaderFacts): string {
   return [
     "default-src 'none'",
     `style-src 'nonce-${nonce}'`,
     ...(script ? [`script-src 'nonce-${nonce}'`] : []),
+    ...(connects ? ["connect-src 'self'"] : []),
     ...(imageOrigin === undefined ? [] : [`img-src ${imageOrigin}`]),
     "form-action 'self'",
     "frame-ancestors 'none'",
     "base-uri 'none'",
+    // No script of ours makes mark-up of a text, so none has a policy to do so.
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
   ].join('; ');
 }

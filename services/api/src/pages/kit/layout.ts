@@ -18,6 +18,8 @@ export interface Template {
   readonly tell?: { readonly elicitationId: string; readonly origins: readonly string[] };
   /** Our own script of this page, the same text for everyone. */
   readonly script?: Html;
+  /** The script calls our own origin. */
+  readonly connects?: true;
   readonly retryAfterSeconds?: number;
 }
 
@@ -34,19 +36,29 @@ const { id, origins } = document.currentScript.dataset;
 if (window.opener) for (const origin of origins.split(' ')) window.opener.postMessage(id, origin);
 `;
 
+interface DocumentOptions {
+  readonly language: Language;
+  readonly nonce: string;
+  readonly brand: Brand;
+  /** True for a document without its style and its script. */
+  readonly isUpdate: boolean;
+}
+
 /** The whole document. */
 export function documentOf(
   template: Template,
-  { language, nonce, brand }: { readonly language: Language; readonly nonce: string; readonly brand: Brand },
+  { language, nonce, brand, isUpdate }: DocumentOptions,
 ): string {
-  const { refresh, tell, script } = template;
+  const { refresh, tell } = template;
+  const script = isUpdate ? undefined : template.script;
+  const style = isUpdate ? undefined : html`<style nonce="${nonce}">${STYLE}</style>`;
   return html`<!doctype html>
 <html lang="${language}">
 <head>
 <meta charset="utf-8">
 <title>${template.title}${brand.title === undefined ? undefined : html` · ${brand.title}`}</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
-${refresh === undefined ? undefined : html`<meta http-equiv="refresh" content="${refresh.seconds}; url=${refresh.url}">\n`}<style nonce="${nonce}">${STYLE}</style>
+${refresh === undefined ? undefined : html`<meta http-equiv="refresh" content="${refresh.seconds}; url=${refresh.url}">\n`}${style}
 </head>
 <body>
 ${brandOf(brand)}<main>

@@ -34,7 +34,7 @@ main {
 .brand img { max-width: 10rem; max-height: 2.5rem; }
 h1 { margin: 0 0 .5rem; font-size: 1.5rem; line-height: 1.25; letter-spacing: -.01em; text-wrap: balance; hyphens: auto; }
 p { margin: 0 0 1rem; text-wrap: pretty; }
-main > :last-child { margin-bottom: 0; }
+main > :last-child, [data-live] > :last-child { margin-bottom: 0; }
 .lead { font-size: 1.0625rem; }
 .quiet { color: var(--quiet); font-size: .9375rem; }
 .name { font-weight: 600; }
@@ -68,6 +68,9 @@ dd { margin: 0; }
 .scopes { display: flex; flex-wrap: wrap; gap: .375rem; margin: 0; padding: 0; list-style: none; }
 .scopes li { padding: .0625rem .5rem; border: 1px solid var(--line); border-radius: 6px; background: var(--soft); }
 .scopes.below { margin-bottom: 1rem; }
+#news:not(:empty) { position: sticky; bottom: 0; padding: .75rem 0; background: var(--card); border-top: 1px solid var(--line); }
+#news:empty { margin: 0; }
+.items:empty { display: none; }
 .items { margin: 0; padding: 0; list-style: none; }
 .items > li { padding: 1.25rem 0; border-top: 1px solid var(--line); }
 h2, h3 { margin: 0 0 .5rem; font-size: 1.125rem; line-height: 1.35; }

@@ -27,3 +27,9 @@ function isFromUs({ headers }: RequestHead, publicUrl: string): boolean {
   if (site !== undefined && site !== 'same-origin') return false;
   return headers.origin === undefined ? site !== undefined : headers.origin === publicUrl;
 }
+
+/** False where the browser says that a page of another origin made the request. */
+export function isOfOwnPage({ headers }: RequestHead, publicUrl: string): boolean {
+  const { origin, 'sec-fetch-site': site } = headers;
+  return (site === undefined || site === 'same-origin') && (origin === undefined || origin === publicUrl);
+}

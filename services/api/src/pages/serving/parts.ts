@@ -20,7 +20,7 @@ import { createSessions, type Sessions } from './sessions.ts';
 export interface AuthPagesDeps {
   /** Origin under which browsers reach these pages, without a path. */
   readonly publicUrl: string;
-  readonly engine: Pick<Engine, 'answer' | 'approvals' | 'complete' | 'openRecords'>;
+  readonly engine: Pick<Engine, 'answer' | 'approvals' | 'complete' | 'openRecords' | 'watchInbox'>;
   readonly elicitations: Pick<Elicitations, 'read'>;
   readonly store: PageStore;
   readonly limits: Limits;
@@ -31,7 +31,7 @@ export interface AuthPagesDeps {
   readonly identity: Identity;
   readonly targets: AccountTargets;
   /** What people do on the pages counts as if they answered over /v1. */
-  readonly callLimits: Pick<CallLimits, 'call' | 'answer'>;
+  readonly callLimits: Pick<CallLimits, 'call' | 'answer' | 'opening' | 'stream'>;
   /** Origins of pages that get a postMessage when the question has been answered. */
   readonly notifyOrigins: readonly string[];
   /** What all pages show at their top. */

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { isParleyError } from '@parley/core/domain/errors';
+import { LIVE } from '../../accounts/own-pages.ts';
 import { languageOf } from '../../http/headers/language.ts';
 import { json, type PathParams, type Reply, type RequestHead } from '../../http/route.ts';
 import { renderPage } from '../views/page.ts';
@@ -48,6 +49,7 @@ export function replyOf(parts: PageParts, visit: Visit, answer: PageReply): Repl
     https: parts.https,
     keepsOpener: parts.notifyOrigins.length > 0,
     brand: parts.brand,
+    isUpdate: visit.query.has(LIVE),
   });
   return { type: 'text', status, body: html, headers: { ...headers, ...cookie } };
 }

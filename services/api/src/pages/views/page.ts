@@ -15,6 +15,8 @@ export interface PageOptions {
   readonly keepsOpener: boolean;
   /** @default nothing at the top */
   readonly brand?: Brand;
+  /** True for a document that the script of an open page reads, which has its style and its script already. */
+  readonly isUpdate?: boolean;
 }
 
 /** A page as it goes out. */
@@ -36,15 +38,20 @@ interface HtmlPage {
 export function renderPage(view: PageView, options: PageOptions): HtmlPage {
   const template = sheetOf(view, stringsOf(options.language));
   const { retryAfterSeconds } = template;
-  const { language, nonce, https, keepsOpener, brand = {} } = options;
+  const { language, nonce, https, keepsOpener, brand = {}, isUpdate = false } = options;
   const headers = headersOf({
     language,
     nonce,
     https,
     keepsOpener,
     ...(brand.logoUrl !== undefined && { imageOrigin: new URL(brand.logoUrl).origin }),
+    connects: template.connects === true,
     script: template.tell !== undefined || template.script !== undefined,
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
   });
-  return { status: template.status, headers, html: documentOf(template, { language, nonce, brand }) };
+  return {
+    status: template.status,
+    headers,
+    html: documentOf(template, { language, nonce, brand, isUpdate }),
+  };
 }

@@ -5,6 +5,7 @@ import { argumentList } from '../approval/arguments.ts';
 import { traitsBox } from '../approval/traits.ts';
 import { code, facts, form, name, ownPath, paragraph, plain } from '../parts.ts';
 import type { PageStrings } from '../strings.ts';
+import { livePage } from './live.ts';
 import type { GroupView } from './view.ts';
 
 /** May the agent make these calls? */
@@ -13,16 +14,11 @@ export function groupTemplate(view: GroupView, strings: PageStrings): Template {
   const { group } = inbox;
   const { agent, tool, calls, risk, fault } = view;
   const count = plain(String(calls.length));
-  return {
-    status: fault === undefined ? 200 : 422,
-    title: html`${fault === undefined ? '' : `${common.fault}: `}${inbox.groupTitle(plain(agent), plain(tool.title), count)}`,
-    heading: inbox.groupTitle(html`<bdi>${agent}</bdi>`, html`<bdi>${tool.title}</bdi>`, count),
-    icon: 'question',
-    body: html`${facts([
-      [approval.tool, html`${name(tool.server)} · ${code(tool.name)}`],
-      risk === undefined ? undefined : [approval.risk, plain(approval.risks[risk])],
-      [asking.person, name(view.person)],
-    ])}
+  const content = html`${facts([
+    [approval.tool, html`${name(tool.server)} · ${code(tool.name)}`],
+    risk === undefined ? undefined : [approval.risk, plain(approval.risks[risk])],
+    [asking.person, name(view.person)],
+  ])}
 ${traitsBox(tool.hints, strings)}
 ${fault === undefined ? undefined : html`<p class="box bad" role="alert">${group.noneChosen}</p>`}
 ${paragraph(group.lead)}
@@ -35,7 +31,16 @@ ${sameOf(view, strings)}
 <ol class="items">${calls.map((call, at) => callItem(call, String(at + 1), strings))}</ol>`,
 )}
 ${view.hasMore === true ? paragraph(group.more, 'box warn') : undefined}
-${paragraph(approval.timeLeft(view.leftMs), 'quiet')}`,
+${paragraph(approval.timeLeft(view.leftMs), 'quiet')}`;
+  return {
+    status: fault === undefined ? 200 : 422,
+    title: html`${fault === undefined ? '' : `${common.fault}: `}${inbox.groupTitle(plain(agent), plain(tool.title), count)}`,
+    heading: inbox.groupTitle(html`<bdi>${agent}</bdi>`, html`<bdi>${tool.title}</bdi>`, count),
+    icon: 'question',
+    ...livePage(
+      { kind: 'group', path: view.path, isPartial: view.hasOlder === true || view.hasMore === true, content },
+      strings,
+    ),
   };
 }
 
@@ -56,6 +61,6 @@ function callItem(
   number: string,
   { approval, inbox: { group } }: PageStrings,
 ): Html {
-  return html`<li><label class="choice"><input type="checkbox" name="${FORM_FIELDS.call}" value="${call.id}" checked> ${group.call(number)}</label>
+  return html`<li data-key="${call.id}"><label class="choice"><input type="checkbox" name="${FORM_FIELDS.call}" value="${call.id}" checked> ${group.call(number)}</label>
 ${Object.keys(call.arguments).length === 0 ? undefined : argumentList(call, approval)}</li>`;
 }

@@ -8,9 +8,17 @@ export const GERMAN_INBOX: InboxStrings = {
   title: 'Ihr Eingang',
   waiting: 'Das wartet auf Sie',
   empty: 'Nichts wartet auf Sie.',
+  counted: (count) => (count === '1' ? 'Ein Vorgang wartet auf Sie.' : `${count} Vorgänge warten auf Sie.`),
   older:
     'Es wartet mehr auf Sie, als diese Seite zeigt. Sie sehen es hier, wenn Sie einiges davon beantwortet haben.',
   again: 'Noch einmal nachsehen',
+  live: {
+    ended: 'Das wartet nicht mehr auf Sie.',
+    begun: 'Neu und nicht angekreuzt',
+    endedNews: 'Einige dieser Aufrufe sind beendet und nicht mehr angekreuzt.',
+    begunNews: 'Am Ende der Liste stehen neue Aufrufe. Sie sind nicht angekreuzt.',
+    signedOut: 'Sie sind nicht mehr angemeldet. Laden Sie die Seite neu, um sich anzumelden.',
+  },
   timeLeft: (leftMs) => `Verbleibende Zeit: ${durationIn('de', leftMs)}`,
   answer: 'Antworten',
   decide: 'Entscheiden',

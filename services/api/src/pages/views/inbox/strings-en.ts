@@ -8,9 +8,17 @@ export const ENGLISH_INBOX: InboxStrings = {
   title: 'Your inbox',
   waiting: 'Waiting for you',
   empty: 'Nothing waits for you.',
+  counted: (count) => (count === '1' ? 'One thing waits for you.' : `${count} things wait for you.`),
   older:
     'More waits for you than this page shows. You will see it here when you have answered some of these.',
   again: 'Look again',
+  live: {
+    ended: 'This no longer waits for you.',
+    begun: 'New, and not checked',
+    endedNews: 'Some of these calls have ended, and are not checked any more.',
+    begunNews: 'There are new calls at the end of the list. They are not checked.',
+    signedOut: 'You are not signed in any more. Load the page again to sign in.',
+  },
   timeLeft: (leftMs) => `Time left: ${durationIn('en', leftMs)}`,
   answer: 'Answer',
   decide: 'Decide',

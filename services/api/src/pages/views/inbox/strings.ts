@@ -9,9 +9,22 @@ export interface InboxStrings {
   readonly title: string;
   readonly waiting: string;
   readonly empty: string;
+  /** How much waits, as it is said: `3`, or `300+`. */
+  readonly counted: (count: string) => string;
   /** There is more than the page shows. */
   readonly older: string;
   readonly again: string;
+  /** What an open page says of what has changed since it was loaded. */
+  readonly live: {
+    /** Of an item that is not there any more, where it is not known how it ended. */
+    readonly ended: string;
+    /** Of a new call of a group. */
+    readonly begun: string;
+    /** For those who hear the page. */
+    readonly endedNews: string;
+    readonly begunNews: string;
+    readonly signedOut: string;
+  };
   readonly timeLeft: (leftMs: number) => string;
   readonly answer: string;
   readonly decide: string;

@@ -7,6 +7,7 @@ import { askerOf } from '../asker.ts';
 import { actions, buttonForm, buttonLink, facts, form, name, ownPath, paragraph, plain } from '../parts.ts';
 import type { PageStrings } from '../strings.ts';
 import type { PageView } from '../view.ts';
+import { livePage } from './live.ts';
 import type { ShownGrant, ShownWaiting } from './view.ts';
 
 // What a question without a title is called by those who hear the page.
@@ -16,19 +17,16 @@ const HEARD_CHARACTERS_MAX = 80;
 export function inboxTemplate(view: Extract<PageView, { page: 'inbox' }>, strings: PageStrings): Template {
   const { inbox, asking, accounts } = strings;
   const heading = (service: string) => html`<h3>${name(service)}</h3>`;
-  return {
-    status: 200,
-    title: plain(inbox.title),
-    icon: 'inbox',
-    body: html`${facts([[asking.person, name(view.person)]])}
+  const isPartial = view.hasOlder === true;
+  const records = view.waiting.reduce((sum, item) => sum + countOf(item), 0);
+  const count = `${records}${isPartial ? '+' : ''}`;
+  const content = html`${facts([[asking.person, name(view.person)]])}
 ${section(
   'waiting',
   inbox.waiting,
-  html`${listOf(
-    view.waiting.map((item) => waitingItem(item, strings)),
-    inbox.empty,
-  )}
-${view.hasOlder === true ? paragraph(inbox.older, 'box warn') : undefined}
+  html`<p class="quiet" role="status">${records === 0 ? inbox.empty : inbox.counted(count)}</p>
+<ul class="items">${view.waiting.map((item) => waitingItem(item, strings))}</ul>
+${isPartial ? paragraph(inbox.older, 'box warn') : undefined}
 ${actions(buttonLink(INBOX_PATH, inbox.again, 'plain'))}`,
 )}
 ${section(
@@ -49,8 +47,18 @@ ${listOf(
   accounts.empty,
 )}`,
 )}
-${actions(buttonForm(view.signOut, accounts.signOut, 'plain'))}`,
+${actions(buttonForm(view.signOut, accounts.signOut, 'plain'))}`;
+  return {
+    status: 200,
+    title: html`${records === 0 ? undefined : `(${count}) `}${inbox.title}`,
+    heading: plain(inbox.title),
+    icon: 'inbox',
+    ...livePage({ kind: 'inbox', path: INBOX_PATH, isPartial, content }, strings),
   };
+}
+
+function countOf(item: ShownWaiting): number {
+  return item.about === 'approval' ? (item.count ?? 1) : 1;
 }
 
 function section(id: string, title: string, content: Html): Html {
@@ -66,22 +74,22 @@ function waitingItem(item: ShownWaiting, strings: PageStrings): Html {
   const { inbox, approval } = strings;
   const left = paragraph(inbox.timeLeft(item.leftMs), 'quiet');
   if (item.about === 'approval') {
-    const { agent, tool, server, risk, count, path } = item;
+    const { key, agent, tool, server, risk, count, path } = item;
     const [by, of] = [html`<bdi>${agent}</bdi>`, html`<bdi>${tool}</bdi>`];
     const { group } = inbox;
     const link =
       count === undefined
         ? itemLink(path, inbox.decide, inbox.decideNamed(tool))
         : itemLink(path, group.decide, group.decideNamed(tool));
-    return html`<li><h3>${count === undefined ? approval.title(by, of) : inbox.groupTitle(by, of, plain(String(count)))}</h3>
+    return html`<li data-key="${key}"><h3>${count === undefined ? approval.title(by, of) : inbox.groupTitle(by, of, plain(String(count)))}</h3>
 ${paragraph(name(server))}
 ${riskLine(risk, strings)}
 ${left}
 ${link}</li>`;
   }
-  const { title, message, risk, path } = item;
+  const { key, title, message, risk, path } = item;
   const { askerFirst } = askerOf(item, strings);
-  return html`<li><h3>${title === undefined ? askerFirst : html`<bdi>${title}</bdi>`}</h3>
+  return html`<li data-key="${key}"><h3>${title === undefined ? askerFirst : html`<bdi>${title}</bdi>`}</h3>
 ${title === undefined ? undefined : paragraph(askerFirst, 'quiet')}
 <p class="clip" dir="auto">${message}</p>
 ${riskLine(risk, strings)}

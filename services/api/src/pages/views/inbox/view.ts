@@ -2,10 +2,14 @@ import type { ApprovalTool } from '@parley/core/domain/approvals/approval';
 import type { Risk } from '@parley/core/domain/approvals/risk';
 import type { FormTarget } from '../../kit/fields.ts';
 
-/** Something that waits for the person. `path` is the page on which it is answered. */
+/**
+ * Something that waits for the person. `path` is the page on which it is answered. `key` names the item on the page of the inbox:
+ * calls that could be decided together have one, also while there is only one of them.
+ */
 export type ShownWaiting =
   | {
       readonly about: 'question';
+      readonly key: string;
       /** Who asks, as people know them. */
       readonly agent?: string | undefined;
       readonly title?: string;
@@ -16,6 +20,7 @@ export type ShownWaiting =
     }
   | {
       readonly about: 'approval';
+      readonly key: string;
       readonly agent: string;
       /** The tool and its server, by their titles. */
       readonly tool: string;
@@ -40,6 +45,7 @@ export interface ShownGrant {
 /** Equal calls, which are decided together. */
 export interface GroupView {
   readonly page: 'group';
+  readonly path: string;
   readonly agent: string;
   readonly tool: Pick<ApprovalTool, 'server' | 'name' | 'hints'> & { readonly title: string };
   /** The person who decides, by the name of the sign-in. */
@@ -56,6 +62,8 @@ export interface GroupView {
   }[];
   /** There are more calls of the group, which the page does not show. */
   readonly hasMore?: true;
+  /** The person has older records, which were not read. */
+  readonly hasOlder?: true;
   readonly leftMs: number;
   readonly fault?: 'none-chosen';
   /** Approves the chosen calls. */

@@ -1,0 +1,100 @@
+import { isApprovalEnded } from '@parley/core/domain/approvals/status';
+import { isSameOwner } from '@parley/core/domain/ids';
+import type { Caller } from '@parley/shared/domain/caller';
+import type { InboxItem } from '@parley/shared/elicitations/inbox';
+import { inStreamPlace, type StreamPlace } from '../../http/limits/stream-places.ts';
+import { type RequestHead, type Route, route } from '../../http/route.ts';
+import type { SseFrameEvent } from '../../http/sse.ts';
+import { unauthenticated } from '../../http/token.ts';
+import { isOfOwnPage } from '../serving/form.ts';
+import type { Parts } from '../serving/parts.ts';
+
+type PersonAsCaller = Caller & { readonly kind: 'user' };
+
+// How often an open stream looks whether its session has ended, in ms.
+const SESSION_CHECK_MS = 60_000;
+
+/**
+ * `GET /auth/inbox/events`: tells the page of a signed-in person that their inbox has changed, and which record has ended how.
+ * The page reads what it shows again. The first event comes at once, because the page is older than its stream.
+ */
+export function inboxEventsRoute(parts: Parts, where: Pick<Route, 'method' | 'path'>): Route {
+  return route<undefined, undefined, PersonAsCaller>({
+    ...where,
+    proof: { by: 'session', read: (head) => personOf(parts, head) },
+    opensStream: true,
+    async handle({ caller, head, signal }) {
+      await parts.callLimits.opening(caller);
+      const { tenant, userId } = caller;
+      const reader = { stream: 'inbox', returns: false };
+      const isSignedIn = () => hasSession(parts, head, caller);
+      return inStreamPlace(parts.callLimits, { caller, signal }, reader, async (place) => ({
+        type: 'events',
+        events: whileSignedIn(
+          (ending) => parts.engine.watchInbox({ owner: { tenant, userId }, signal: ending }),
+          place,
+          isSignedIn,
+        ),
+      }));
+    },
+  });
+}
+
+/** The signed-in person, as the caller whose budgets and places the stream takes. Throws `unauthenticated`. */
+async function personOf(
+  { cookie, sessions, identity, publicUrl }: Parts,
+  head: RequestHead,
+): Promise<PersonAsCaller> {
+  const browser = cookie.read(head);
+  if (browser.isNew || identity.type === 'bound' || !isOfOwnPage(head, publicUrl)) throw unauthenticated();
+  const person = await sessions.person(browser);
+  if (person === undefined) throw unauthenticated();
+  return { kind: 'user', tenant: person.tenant, userId: person.userId };
+}
+
+async function hasSession({ cookie, sessions }: Parts, head: RequestHead, owner: PersonAsCaller) {
+  const person = await sessions.person(cookie.read(head));
+  return person !== undefined && isSameOwner(person, owner);
+}
+
+/** The events of a stream. It tells nothing once its session has ended, and is cut within a minute of that. */
+async function* whileSignedIn(
+  itemsUntil: (ending: AbortSignal) => AsyncIterable<InboxItem>,
+  { release, signal }: StreamPlace,
+  isSignedIn: () => Promise<boolean>,
+): AsyncGenerator<SseFrameEvent, 'cut'> {
+  const ending = new AbortController();
+  const end = () => ending.abort();
+  // While the store is unavailable nobody knows, and nothing is told.
+  const check = () =>
+    void isSignedIn().then(
+      (is) => is || end(),
+      () => undefined,
+    );
+  const checking = setInterval(check, SESSION_CHECK_MS).unref();
+  signal.addEventListener('abort', end, { once: true });
+  if (signal.aborted) end();
+  try {
+    for await (const item of itemsUntil(ending.signal)) {
+      const data = changeOf(item);
+      if (data === undefined) continue;
+      if (!(await isSignedIn())) return 'cut';
+      yield { event: 'changed', data };
+    }
+    return 'cut';
+  } catch (error) {
+    if (!ending.signal.aborted) throw error;
+    return 'cut';
+  } finally {
+    clearInterval(checking);
+    signal.removeEventListener('abort', end);
+    release();
+  }
+}
+
+/** What the page is told: nothing of a record but how a call has ended. */
+function changeOf(item: InboxItem): { readonly id?: string; readonly status?: string } | undefined {
+  if (item.type === 'snapshot') return item.more ? undefined : {};
+  if (item.type === 'change' || !isApprovalEnded(item.approval.status)) return {};
+  return { id: item.approval.approvalId, status: item.approval.status };
+}

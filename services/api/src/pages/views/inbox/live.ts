@@ -1,0 +1,33 @@
+import { INBOX_PATH, LIVE } from '../../../accounts/own-pages.ts';
+import { type Html, html } from '../../kit/html.ts';
+import type { Template } from '../../kit/layout.ts';
+import { ownPath } from '../parts.ts';
+import type { PageStrings } from '../strings.ts';
+import { LIVE_SCRIPT } from './live-script.ts';
+
+interface LivePage {
+  readonly kind: 'inbox' | 'group';
+  readonly path: string;
+  /** There are open records that the page does not show: one that is no longer there may still be open. */
+  readonly isPartial: boolean;
+  readonly content: Html;
+}
+
+/** A page that shows by itself what has changed since it was loaded. Without scripts it is the same page, and stays as it is. */
+export function livePage(
+  { kind, path, isPartial, content }: LivePage,
+  { approval, inbox: { live } }: PageStrings,
+): Pick<Template, 'body' | 'script' | 'connects'> {
+  const endings = Object.entries(approval.ended).map(([status, { title }]) => [status, title] as const);
+  // What the script says, in the language of the page.
+  const texts = [...endings, ...Object.entries(live)];
+  return {
+    body: html`<div data-live="${kind}" data-again="${ownPath(`${path}?${LIVE}`)}" data-events="${INBOX_PATH}/events" data-partial="${String(isPartial)}">
+${content}
+</div>
+<p id="news" role="status"></p>
+<ul id="texts" hidden>${texts.map(([about, text]) => html`<li data-about="${about}">${text}</li>`)}</ul>`,
+    script: LIVE_SCRIPT,
+    connects: true,
+  };
+}
