@@ -12,6 +12,7 @@ import { scale } from './parts/scale.ts';
 import { silent } from './parts/silent.ts';
 import { storm } from './parts/storm.ts';
 import { streaming } from './parts/streaming.ts';
+import { tenants } from './parts/tenants.ts';
 import { timers } from './parts/timers.ts';
 
 /** Every part of the bench, in the order in which they run. */
@@ -25,6 +26,7 @@ export const PARTS: Readonly<Record<string, Part>> = {
   silent,
   storm,
   scale,
+  tenants,
   streaming,
   runs,
   detached,

@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { Measurement } from '../../bench/measurement.ts';
 import { PARTS } from '../../bench/parts.ts';
 
-// No figure is asserted: at this size it means nothing, and a duration never decides a test.
+// At this size a figure means nothing, and a duration never decides a test. Only commands are counted, where they must not grow.
 describe('every part of the bench, once and at its smallest size', () => {
   let measurements: Readonly<Record<string, readonly Measurement[]>> = {};
 
@@ -27,6 +27,9 @@ describe('every part of the bench, once and at its smallest size', () => {
     if (part !== 'profile') expect(ratios).not.toEqual([]);
     // JSON writes null for what is not a number.
     for (const { what, ratio } of ratios) expect(ratio, what).toBeTypeOf('number');
+    const counted = (measurements[part] ?? []).filter(({ what }) => what.endsWith(': commands of Redis'));
+    if (part === 'tenants') expect(counted).toHaveLength(5);
+    for (const { what, ratios: [ratio] = [] } of counted) expect(ratio, what).toBeLessThanOrEqual(3);
     for (const { what, measured } of measurements[part] ?? []) expect(measured, what).toMatch(/^(?!.*NaN)./);
   });
 });

@@ -58,6 +58,8 @@ await describeInChromium('a hosted page in a browser', (chromium) => {
     const [, language, sample = ''] = /^\/page\/(\w+)\/([\w-]+)$/u.exec(path) ?? [];
     const view = views.get(path)?.() ?? ALL_SAMPLES[sample];
     if (view !== undefined) return send(res, view, language === 'de' ? 'de' : 'en');
+    // What an open page of the inbox asks for to follow what changes.
+    if (path.startsWith('/auth/inbox')) return void res.writeHead(404).end();
     const framed = new URLSearchParams(path.split('?')[1]).get('frame');
     res.writeHead(200, { 'content-type': 'text/html' });
     res.end(framed === null ? LISTENER : `<!doctype html><iframe src="${framed}"></iframe>`);
