@@ -97,6 +97,7 @@ mcpOffer: { agents: [], tools: [{ server: desk, prompts: true, resources: true }
         expect((await session.answer(second.url, id, BERN)).status).toBe(202);
         const { messages } = await readReply(reply);
         expect(messages.map((one) => one.method ?? one.id)).toEqual(['elicitation/create', 7]);
+        expect(messages[0]?.params).toMatchObject({ message: 'Front Desk asks:\n\nWhich city?' });
         expect(JSON.stringify(messages.at(-1)?.result)).toEqual(BERNS);
       },
     );
@@ -107,7 +108,7 @@ mcpOffer: { agents: [], tools: [{ server: desk, prompts: true, resources: true }
       const [id = ''] = Object.keys(asked?.inputRequests ?? {});
       expect(asked?.inputRequests?.[id]).toMatchObject({
         method: 'elicitation/create',
-        params: { message: 'Which city?' },
+        params: { message: 'Front Desk asks:\n\nWhich city?' },
       });
       const { requestState } = asked ?? {};
       const answered = { ...params, requestState, inputResponses: { [id]: BERN } };

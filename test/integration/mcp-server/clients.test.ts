@@ -60,7 +60,9 @@ describe.each(Object.entries(CLIENTS))(
 
     it('answers every kind of the table', async () => {
       const { client, asked } = await connect(({ message }) => {
-        const { content } = caseOf(message);
+        const [lead, ...words] = message.split('\n\n');
+        expect(lead).toBe('The helper asks:');
+        const { content } = caseOf(words.join('\n\n'));
         return { action: 'accept', ...(content !== undefined && { content: content as never }) };
       });
       for (const [at, { ask, value }] of KINDS.entries()) {
@@ -124,7 +126,7 @@ describe.each(Object.entries(CLIENTS))(
       expect((await client.call(`text page: ${name}`)).text).toMatch(/green.*declined|declined.*green/s);
       expect(asked.map(({ mode = 'form' }) => mode)).toEqual(['form']);
       const requestedSchema = { type: 'object', properties: { answer: { type: 'string' } } };
-      expect(asked).toMatchObject([{ message: 'Which colour?', requestedSchema }]);
+      expect(asked).toMatchObject([{ message: 'The helper asks:\n\nWhich colour?', requestedSchema }]);
     });
 
     describe('without the capability', () => {

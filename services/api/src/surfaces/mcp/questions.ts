@@ -1,4 +1,5 @@
 import type { inputRequired } from '@modelcontextprotocol/server';
+import { askerOf } from '@parley/core/domain/elicitations/asker';
 import type { Elicitation } from '@parley/core/domain/elicitations/elicitation';
 import { ACTIONS } from '@parley/core/domain/elicitations/status';
 import { isParleyError } from '@parley/core/domain/errors';
@@ -14,13 +15,26 @@ export const MCP_SURFACE = 'mcp';
 
 /** A question as the clients of its turn are shown it, as `elicitation/create`. Its url names the elicitation by the id that its completion names later. */
 export function elicitParamsOf(
-  { elicitationId, mode, message, description, requestedSchema, url }: Elicitation,
+  { elicitationId, mode, message, description, requestedSchema, url, context }: Elicitation,
   options: { readonly namesUrl: boolean },
 ): Record<string, unknown> {
-  const text = description === undefined ? message : `${message}\n\n${description}`;
+  const paragraphs = [...leadOf(context), message, ...(description === undefined ? [] : [description])];
+  const text = paragraphs.join('\n\n');
   return mode === 'url'
     ? { mode, message: text, url, ...(options.namesUrl && { elicitationId }) }
     : { mode, message: text, requestedSchema: withoutPatterns(requestedSchema) };
+}
+
+/**
+ * Who asks, before the words of the question: a client says only that Parley asks. A server of an agent asks by its own title,
+ * and for that agent.
+ */
+function leadOf(context: Elicitation['context']): string[] {
+  const asker = askerOf({ context });
+  const { trigger, toolName: server } = context;
+  const isOfServer = trigger === 'mcp_elicitation' && typeof server === 'string' && server !== asker;
+  if (isOfServer) return [asker === undefined ? `${server} asks:` : `${server} asks, for ${asker}:`];
+  return asker === undefined ? [] : [`${asker} asks:`];
 }
 
 /** What a client is asked in results, by keys that name each request once and for all. */
