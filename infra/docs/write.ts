@@ -8,6 +8,7 @@ import { agentsPage } from './agents-page.ts';
 import { architecturePage } from './architecture-page.ts';
 import { configurationPage } from './configuration-page.ts';
 import { consoleTypes } from './console-types.ts';
+import { cliPage } from './doctor-table.ts';
 import { MCP } from './mcp-held.ts';
 import { findHoldingTests, normativePage, readRows } from './normative.ts';
 import { plantedDefectsPage, testingPage } from './testing-page.ts';
@@ -27,6 +28,9 @@ writeFileSync(
 );
 
 writeFileSync(new URL('clients/console/src/api/replies.ts', root), consoleTypes());
+
+const cli = new URL('docs/cli.md', root);
+writeFileSync(cli, cliPage(readFileSync(cli, 'utf8')));
 
 const testing = new URL('docs/testing.md', root);
 writeFileSync(testing, testingPage(readFileSync(testing, 'utf8'), readCosts()));

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { checkStream } from '../../clients/cli/src/doctor/check-stream.ts';
 import { findProgram } from '../../infra/check/programs.ts';
 import { listenOn } from '../harness/free-port.ts';
 import { waitUntil } from '../harness/wait-until.ts';
@@ -128,6 +129,18 @@ describe.each(programs)('the shipped configuration of %s', (program) => {
     const answers = await Promise.all(Array.from({ length: 12 }, () => post(`${proxy.url}/any`)));
     await listenOn(gone.server, gone.port);
     expect(answers.map((response) => response.status)).toEqual(Array.from({ length: 12 }, () => 200));
+  });
+
+  it('has streams that `parley doctor` finds wanting when the proxy cuts or compresses them', async () => {
+    // The shipped nginx lets a silent stream be; HAProxy cuts it, after seconds in this test.
+    const isCut = program === 'haproxy';
+    const zipping = isCut
+      ? proxy
+      : await startProxy(program, [[nginx, 'gzip off', 'gzip on; gzip_types text/event-stream']]);
+    const times = { firstMs: 60_000, heartbeatMs: 60_000 };
+    const found = await checkStream({ baseUrl: zipping.url, token: 'key' }, times);
+    if (!isCut) await zipping.stop();
+    expect(found).toMatchObject({ code: isCut ? 'stream_cut' : 'stream_compressed', verdict: 'wrong' });
   });
 
   // Open-source nginx cannot ask pods whether they are ready.

@@ -35,4 +35,22 @@ export interface RedisDiagnosis {
   readonly evictionPolicy?: string;
   /** Its clock, in ms since 1970. */
   readonly timeMs?: number;
+  /** What it tells of its memory, its disk and its past. */
+  readonly state?: RedisState;
+}
+
+/** Members are absent where the server hides them. */
+export interface RedisState {
+  readonly usedMemoryBytes?: number;
+  /** Absent, too, where it has no limit. */
+  readonly maxMemoryBytes?: number;
+  readonly usesAof?: boolean;
+  /** The last write of a file to its disk failed. */
+  readonly writesFail: boolean;
+  /** Keys that it removed because its memory was full, since it started. */
+  readonly evictedKeys?: number;
+  /** Connections that it refused because it had too many, since it started. */
+  readonly refusedConnections?: number;
+  /** How long a command took. */
+  readonly commandMs: number;
 }

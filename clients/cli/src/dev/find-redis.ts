@@ -3,10 +3,17 @@ import type { RedisDiagnosis } from '@parley/server/diagnosis';
 const TIMEOUT_MS = 800;
 const LOCAL_REDIS = 'redis://127.0.0.1:6379';
 
+interface FoundRedis {
+  readonly isVault: boolean;
+  /** The setting that names it. */
+  readonly key: string;
+  readonly diagnosis: RedisDiagnosis;
+}
+
+const KEYS = { single: 'REDIS_URL', sentinel: 'PARLEY_REDIS_SENTINELS', cluster: 'PARLEY_REDIS_CLUSTER' };
+
 /** What looks at the Redis, and at that of the vault's own, that an environment names found; or what is wrong with it. */
-type RedisFindings =
-  | { readonly found: readonly { readonly isVault: boolean; readonly diagnosis: RedisDiagnosis }[] }
-  | { readonly faults: readonly string[] };
+type RedisFindings = { readonly found: readonly FoundRedis[] } | { readonly faults: readonly string[] };
 
 /** Looks at every Redis that an environment names to the services. */
 export async function diagnoseEnvironment(
@@ -18,7 +25,11 @@ export async function diagnoseEnvironment(
   if ('faults' in read) return read;
   const looks = Object.entries(read.places).map(async ([variable, location]) => {
     const isVault = variable === 'PARLEY_VAULT_REDIS_URL';
-    return { isVault, diagnosis: await diagnose(location, { isVault }) };
+    return {
+      isVault,
+      key: isVault ? variable : KEYS[location.kind],
+      diagnosis: await diagnose(location, { isVault }),
+    };
   });
   return { found: await Promise.all(looks) };
 }

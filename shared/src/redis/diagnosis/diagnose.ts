@@ -1,7 +1,7 @@
 import { connect as connectTcp } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { Redis } from 'ioredis';
-import type { RedisDiagnosis, RedisFault } from '../../ports/redis-diagnosis.ts';
+import type { RedisDiagnosis, RedisFault, RedisState } from '../../ports/redis-diagnosis.ts';
 import type { RedisLocation, RedisNode } from '../../ports/redis-location.ts';
 import { probeChannel, writeProbeKey } from '../client/keys.ts';
 import { ServerConnector } from '../client/server-connector.ts';
@@ -96,9 +96,11 @@ async function diagnoseServer(location: RedisLocation, target: Target): Promise<
       location.kind === 'cluster' ? await isClusterDown(redis) : await redis.del(writeProbeKey());
     if (!target.isVault) await redis.publish(probeChannel('diagnosis'), '');
     const [seconds] = await redis.time();
+    const commandMs = await timeOf(() => redis.time());
     const [server, evictionPolicy] = [nameOf(field), field('maxmemory_policy')];
     return {
       timeMs: Number(seconds) * 1_000,
+      state: stateOf(field, commandMs),
       ...(server !== undefined && { server }),
       ...(evictionPolicy !== undefined && { evictionPolicy }),
       ...(isDown === true && { fault: clusterIsDown(address) }),
@@ -116,6 +118,30 @@ async function infoOf(redis: Redis): Promise<string> {
     if (String(error).includes('NOPERM')) return '';
     throw error;
   }
+}
+
+/** How long a command takes, once the connection is warm. */
+async function timeOf(command: () => Promise<unknown>): Promise<number> {
+  const begun = performance.now();
+  await command();
+  return performance.now() - begun;
+}
+
+/** What a server tells of its memory, its disk and its past. */
+function stateOf(field: (name: string) => string | undefined, commandMs: number): RedisState {
+  const number = (name: string) => (field(name) === undefined ? undefined : Number(field(name)));
+  const [used, max] = [number('used_memory'), number('maxmemory') || undefined];
+  const [evictedKeys, refusedConnections] = [number('evicted_keys'), number('rejected_connections')];
+  const writes = ['aof_last_write_status', 'aof_last_bgrewrite_status', 'rdb_last_bgsave_status'];
+  return {
+    ...(used !== undefined && { usedMemoryBytes: used }),
+    ...(max !== undefined && { maxMemoryBytes: max }),
+    ...(field('aof_enabled') !== undefined && { usesAof: field('aof_enabled') === '1' }),
+    writesFail: writes.some((name) => field(name) === 'err'),
+    ...(evictedKeys !== undefined && { evictedKeys }),
+    ...(refusedConnections !== undefined && { refusedConnections }),
+    commandMs,
+  };
 }
 
 /** The make and version of a server. Valkey gives the version of Redis whose commands it has beside its own. */

@@ -1,0 +1,22 @@
+import { type Finding, redisFault } from './finding.ts';
+
+const USED_SHARE_MAX = 0.9;
+
+interface MemoryOfServer {
+  readonly usedMemoryBytes?: number | undefined;
+  /** Absent where there is no limit. */
+  readonly maxMemoryBytes?: number | undefined;
+}
+
+/** What is wrong with the memory of a Redis; nothing where it does not tell. */
+export function memoryFindings(
+  check: string,
+  { usedMemoryBytes: used, maxMemoryBytes: max }: MemoryOfServer,
+): readonly Finding[] {
+  if (used === undefined) return [];
+  if (max === undefined)
+    return [redisFault(check, 'no_memory_limit', 'It has no limit of memory.', 'unknown')];
+  if (used < max * USED_SHARE_MAX) return [];
+  const percent = Math.round((used / max) * 100);
+  return [redisFault(check, 'memory_nearly_full', `${percent} % of its memory is used.`)];
+}
