@@ -102,6 +102,17 @@ describe('nobody enters', () => {
   });
 });
 
+test('a viewer reads what is to be delivered, and delivers nothing again', async () => {
+  const here = await world();
+  const id = await asked(here);
+  const olga = await signedInOperator(here, 'olga');
+  const own = { ...inTenant('acme'), 'parley-csrf': olga.session.csrf, 'content-type': 'application/json' };
+  expect((await olga.send('GET', '/v1/admin/deliveries', own)).status).toBe(200);
+  for (const path of [`${LIST}/${id}`, '/v1/admin/approvals/ap_x', '/v1/admin/turns/sr_x'])
+    expect((await olga.send('POST', `${path}/redeliver?userId=alice`, own)).status).toBe(403);
+  expect((await olga.send('GET', '/v1/admin/deliveries', inTenant('initech'))).status).toBe(403);
+});
+
 test('an operator has one budget for the pages of lists, over all pods', async () => {
   const here = await world({ operatorCalls: 5 });
   const [ada, olga] = [await signedInOperator(here, 'ada'), await signedInOperator(here, 'olga')];

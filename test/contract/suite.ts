@@ -34,6 +34,7 @@ import { runsModelContract } from './cases/runs/random-commands.ts';
 import { runQueueContract } from './cases/runs/run-queues.ts';
 import { turnContract } from './cases/runs/turns.ts';
 import { tenantChangesContract } from './cases/tenants/changes.ts';
+import { tenantDeliveriesContract } from './cases/tenants/deliveries.ts';
 import { tenantListContract } from './cases/tenants/lists.ts';
 import { sealedStateContract } from './cases/vault/sealed-state.ts';
 import { refreshContract, vaultContract } from './cases/vault/suite.ts';
@@ -53,6 +54,7 @@ const ON_EVERY_TOPOLOGY: readonly ((contract: Contract) => void)[] = [
   erasingContract,
   tenantListContract,
   tenantChangesContract,
+  tenantDeliveriesContract,
   ownerRecordContract,
   pageStoreContract,
   vaultContract,

@@ -143,7 +143,7 @@ async function retryOrGiveUp(
     // Renewed at every attempt: no worker may run for a long time before the next one.
     await deps.elicitations.keep(id, Math.max(deps.retentionMs, WEBHOOK_KEEP_MS));
     deps.observer.attempted({ ...details, outcome: 'again', retryInMs });
-    return { retryInMs };
+    return { retryInMs, failure: { code: fault, ...(status !== undefined && { status }) } };
   }
   // The person may have been erased during the attempt.
   if ((await deps.elicitations.read(id)).row === undefined) return 'done';

@@ -218,11 +218,11 @@ async function attempt(
 ): Promise<boolean> {
   const result = await kind.handle(entry.task, entry.attempt).catch((error: unknown): OutboxResult => {
     if (!isParleyError(error, 'unavailable')) onFault(error, kind.name);
-    return { deferInMs: FAULT_MS };
+    return { deferInMs: FAULT_MS, failure: { code: isParleyError(error) ? error.code : 'internal' } };
   });
   if (result === 'done') return outbox.done(entry);
   // What could not be handled is not tried again at once, also where it was noted during the attempt.
-  if ('retryInMs' in result) await outbox.again(entry, result.retryInMs);
-  else await outbox.giveBack(entry, result.deferInMs);
+  if ('retryInMs' in result) await outbox.again(entry, result.retryInMs, result.failure);
+  else await outbox.giveBack(entry, result.deferInMs, result.failure);
   return false;
 }

@@ -58,7 +58,7 @@ async function redrive(
   if (row !== undefined) {
     // At least as long as the letter is listed: should this process die here, the letter can still be redriven.
     await elicitations.keep(elicitationId, Math.max(retentionMs, WEBHOOK_KEEP_MS, deadLetterMs));
-    await outbox.add(webhookTask(elicitationId, bucketOf(row.definition)));
+    await outbox.add(webhookTask(elicitationId, bucketOf(row.definition)), tenant);
   }
   // After the task is added: dying in between leaves one letter too many, and never loses one. A newer letter stays.
   await deadLetters.remove(tenant, deliveryId, diedAt);

@@ -30,10 +30,10 @@ export function createMemoryBackend(settings: BackendSettings): Backend {
   const wakes = new InProcessEventBus<Wake>();
   const approvalWakes = new InProcessEventBus<ApprovalWake>();
   const inboxWakes = new InProcessEventBus<InboxWake>();
-  const outbox = createMemoryOutbox();
   const fence = createMemoryFence();
   const subscriptions = createMemorySubscriptions(fence);
   const tenantChanges = createMemoryTenantChanges();
+  const outbox = createMemoryOutbox(tenantChanges);
   const shared = { feed, wakes, outbox, subscriptions, fence, tenantChanges, settings };
   const elicitations = createMemoryElicitations({ ...shared, approvalWakes, inboxWakes });
   const { runs, conversations, stored } = createMemoryRuns({ ...shared, elicitations });
@@ -46,7 +46,11 @@ export function createMemoryBackend(settings: BackendSettings): Backend {
     runs,
     conversations,
     erasure: createMemoryErasure({ elicitations, feed, turns: stored, outbox, subscriptions, fence }),
-    tenantLists: createMemoryTenantLists({ records: elicitations.all, turns: stored.all }),
+    tenantLists: createMemoryTenantLists({
+      records: elicitations.all,
+      turns: stored.all,
+      deliveries: outbox.listed,
+    }),
     tenantChanges,
     ownerRecords: recordsByKind(settings.workflowEntriesMax, (_kind, bound) =>
       createMemoryOwnerRecords(fence, bound),

@@ -11,7 +11,7 @@ export function createMemoryTenantChanges(): MemoryTenantChanges {
     announce({ kind, id, tenant, userId, change }) {
       const signal = {
         type: 'change',
-        change: { kind, id, tenant, userId, change, at: Date.now() },
+        change: { kind, id, tenant, ...(userId !== undefined && { userId }), change, at: Date.now() },
       } as const;
       for (const listener of listeners.get(tenant) ?? []) queueMicrotask(() => listener(signal));
     },

@@ -1,14 +1,24 @@
 import type { FamilyTypes, RowOf } from '@parley/core/domain/family';
-import { formatStreamPath, isApprovalId, type StreamRef } from '@parley/core/domain/ids';
+import { bucketOf, formatStreamPath, isApprovalId, type StreamRef } from '@parley/core/domain/ids';
 import type { Run } from '../domain/runs/run.ts';
+import type { OutboxTask } from '../ports/delivery/outbox.ts';
 import type { ListedKind, ListPlace, TenantLists } from '../ports/tenant-lists.ts';
 
 interface MemoryTenantListsDeps {
   readonly records: () => readonly RowOf<FamilyTypes>[];
   readonly turns: () => readonly (StreamRef & Pick<Run, 'startedAt' | 'endedAt'>)[];
+  readonly deliveries: () => readonly {
+    readonly task: OutboxTask;
+    readonly tenant: string;
+    readonly since: number;
+  }[];
 }
 
-interface ListedInMemory extends Pick<StreamRef, 'tenant' | 'userId'> {
+interface ListedInMemory {
+  readonly tenant: string;
+  /** Absent for a delivery. */
+  readonly userId?: string;
+  readonly bucket: number;
   readonly member: string;
   readonly began: number;
   readonly ended: number | undefined;
@@ -21,9 +31,18 @@ export function createMemoryTenantLists(deps: MemoryTenantListsDeps): TenantList
       return deps.turns().map(({ tenant, userId, streamRequestId, startedAt, endedAt }) => ({
         tenant,
         userId,
+        bucket: bucketOf({ tenant, userId }),
         member: formatStreamPath({ tenant, userId, streamRequestId }),
         began: startedAt,
         ended: endedAt,
+      }));
+    if (kind === 'deliveries')
+      return deps.deliveries().map(({ task: { kind: by, subject, bucket }, tenant, since }) => ({
+        tenant,
+        bucket,
+        member: `${by} ${subject}`,
+        began: since,
+        ended: undefined,
       }));
     return deps
       .records()
@@ -31,6 +50,7 @@ export function createMemoryTenantLists(deps: MemoryTenantListsDeps): TenantList
       .map(({ id, definition: { tenant, userId }, createdAt, settledAt }) => ({
         tenant,
         userId,
+        bucket: bucketOf({ tenant, userId }),
         member: id,
         began: createdAt,
         ended: settledAt,
@@ -38,7 +58,9 @@ export function createMemoryTenantLists(deps: MemoryTenantListsDeps): TenantList
   }
 
   return {
-    async slice({ tenant, kind, state, order, after, userId, minAgeMs = 0, maxAgeMs = Infinity, limit }) {
+    async slice({ minAgeMs = 0, maxAgeMs = Infinity, ...request }) {
+      const { tenant, kind, state, order, after, userId, limit } = request;
+      const bucket = request.bucket ?? (userId === undefined ? undefined : bucketOf({ tenant, userId }));
       const now = Date.now();
       // Of equal times, the order is that of the scores in Redis, which are negative for what has ended.
       const sign = order === 'oldest' ? 1 : -1;
@@ -46,7 +68,8 @@ export function createMemoryTenantLists(deps: MemoryTenantListsDeps): TenantList
       const compare = (a: ListPlace, b: ListPlace) =>
         a.at === b.at ? tieSign * compareTexts(a.member, b.member) : sign * (a.at - b.at);
       return listedOf(kind)
-        .filter((one) => one.tenant === tenant && (userId === undefined || one.userId === userId))
+        .filter((one) => one.tenant === tenant && (bucket === undefined || one.bucket === bucket))
+        .filter((one) => one.userId === undefined || userId === undefined || one.userId === userId)
         .filter(({ ended }) => (ended === undefined) === (state === 'open'))
         .map(({ member, began, ended }) => ({ at: ended ?? began, member }))
         .filter(({ at }) => now - at >= minAgeMs && now - at <= maxAgeMs)

@@ -1,17 +1,18 @@
-import type { Owner } from '@parley/core/domain/ids';
-
 /** What a change of a tenant is about. */
-export const CHANGED_KINDS = ['elicitation', 'approval', 'turn'] as const;
+export const CHANGED_KINDS = ['elicitation', 'approval', 'turn', 'delivery'] as const;
 export type ChangedKind = (typeof CHANGED_KINDS)[number];
 
 /** How it changed. `changed`: it has not ended. */
 export const CHANGE_WORDS = ['began', 'changed', 'ended'] as const;
 export type ChangeWord = (typeof CHANGE_WORDS)[number];
 
-/** A change of one record or turn: names and words only. */
-export interface TenantChange extends Owner {
+/** A change of one record, turn or delivery: names and words only. What a commit notes for delivery is told as its record alone. */
+export interface TenantChange {
   readonly kind: ChangedKind;
-  /** The record, or the stream request of the turn. */
+  readonly tenant: string;
+  /** Absent where a delivery does not tell whose it is. */
+  readonly userId?: string;
+  /** The record, or the stream request of the turn; of a delivery, the one that it is about. */
   readonly id: string;
   readonly change: ChangeWord;
   /** When it was written, in ms on the clock of the store. */

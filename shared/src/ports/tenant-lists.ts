@@ -1,5 +1,5 @@
-/** What a tenant has lists of: its records by family, and its turns. */
-export const LISTED_KINDS = ['elicitations', 'approvals', 'turns'] as const;
+/** What a tenant has lists of: its records by family, its turns, and its outstanding deliveries, none of which is listed as ended. */
+export const LISTED_KINDS = ['elicitations', 'approvals', 'turns', 'deliveries'] as const;
 export type ListedKind = (typeof LISTED_KINDS)[number];
 
 /** Which of a tenant's lists: what is open by the time at which it began, what has ended by the time at which it did. */
@@ -8,12 +8,12 @@ type ListedState = (typeof LISTED_STATES)[number];
 
 /** The orders of a list, by the time that its state names. */
 export const LIST_ORDERS = ['newest', 'oldest'] as const;
-type ListOrder = (typeof LIST_ORDERS)[number];
+export type ListOrder = (typeof LIST_ORDERS)[number];
 
 /** A place in a list: ms on the store's clock, and what is listed there; ties go by `member`. */
 export interface ListPlace {
   readonly at: number;
-  /** The id of a record, or the path of a turn (`formatStreamPath`). */
+  /** The id of a record, the path of a turn (`formatStreamPath`), or the kind and the subject of a delivery, with a space. */
   readonly member: string;
 }
 
@@ -27,6 +27,8 @@ export interface ListSliceRequest {
   readonly after?: ListPlace;
   /** Only entries that may be this person's. Open records are theirs alone; other entries are all of their bucket. */
   readonly userId?: string;
+  /** Only entries of this bucket. */
+  readonly bucket?: number;
   /** Only what began (open) or ended at least, and at most, so long ago, in ms. */
   readonly minAgeMs?: number;
   readonly maxAgeMs?: number;
@@ -47,7 +49,7 @@ export interface TenantLists {
   /** How many places each range has. The lists are counted, not the rows: a place that would be mended counts. */
   count(tenant: string, kind: ListedKind, ranges: readonly ListRange[]): Promise<readonly number[]>;
   /**
-   * Makes the place of one record or turn agree with it: a loss of data, or a process of an earlier version, may have left
+   * Not for deliveries (`Outbox.unlist`): makes the place of one record or turn agree with it: a loss of data, or a process of an earlier version, may have left
    * a wrong one.
    */
   mend(tenant: string, kind: ListedKind, member: string): Promise<void>;

@@ -28,6 +28,7 @@ export function adminDepsOn(backend: Backend, more: Partial<AdminDeps> = {}): Ad
     accountsOf: async () => [],
     chatQuotas: ROOMY.chatQuotas,
     takePage: async () => undefined,
+    pushHostOf: async () => undefined,
     hasOneTenant: true,
     onAct: () => undefined,
     ...more,

@@ -1,4 +1,5 @@
-import { bucketOf, type Owner } from '@parley/core/domain/ids';
+import { bucketOf, formatStreamPath, type Owner } from '@parley/core/domain/ids';
+import { webhookTask } from '@parley/shared/delivery/deliver-webhook';
 import { type Caller, keyIdOf } from '@parley/shared/domain/caller';
 import { DETACHED, type RunRef } from '@parley/shared/domain/runs/run';
 import { tenantListKey } from '@parley/shared/redis/client/keys';
@@ -6,6 +7,7 @@ import { createWorkerNotes } from '@parley/shared/redis/jobs/worker-notes';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { OperatorAct } from '../../../services/api/src/http/proof/acts.ts';
+import type { AdminDeps } from '../../../services/api/src/surfaces/admin/deps.ts';
 import { serviceOwner } from '../../../services/api/src/turns/principal.ts';
 import { call, expectProblem } from '../../harness/attacks/call.ts';
 import { runCli } from '../../harness/cli/run.ts';
@@ -29,6 +31,7 @@ interface ListReply {
   readonly elicitations: readonly Record<string, unknown>[];
   readonly approvals: readonly Record<string, unknown>[];
   readonly turns: readonly Record<string, unknown>[];
+  readonly deliveries: readonly Record<string, unknown>[];
   readonly nextCursor?: string;
 }
 
@@ -78,7 +81,7 @@ await describeOnRedis('the admin API', (pods, url) => {
   const reasonsOf = async (path: string) => ((await get(path)).json as { reasons: string[] }).reasons;
 
   /** The same API for an operator of another tenant, and how many rows each of its reads asks for. */
-  async function countingSite(of: string) {
+  async function countingSite(of: string, others: Partial<AdminDeps> = {}) {
     const reads: number[] = [];
     const records = {
       ...pods.second.records,
@@ -88,7 +91,7 @@ await describeOnRedis('the admin API', (pods, url) => {
       },
     };
     const owner = { tenant: of, userId: '' };
-    const site = await serveAdmin(pods.second, [owner], { more: { records } });
+    const site = await serveAdmin(pods.second, [owner], { more: { ...others, records } });
     const token = adminKeyOf(owner, 'operate');
     return { ...site, reads, token };
   }
@@ -664,11 +667,181 @@ await describeOnRedis('the admin API', (pods, url) => {
     });
   });
 
+  describe('deliveries', () => {
+    /** A tenant with one delivery of each kind and state. Nothing takes them. */
+    async function deliveriesOfTenant() {
+      const one = newOwner();
+      const two = { ...one, userId: 'two@example.com' };
+      const { outbox, deadLetters } = pods.backend;
+      const asking = engineOn(pods.backend, {
+        settings: { webhooks: { hasSecret: () => true, mayCall: () => true } },
+      });
+      const ask = ({ tenant: of, userId }: Owner, more: { webhookUrl: string } | { notified: true }) =>
+        asking.ask({
+          tenant: of,
+          input: {
+            userId,
+            mode: 'form',
+            message: 'A hidden question?',
+            requestedSchema: { type: 'object', properties: {} },
+            timeoutSeconds: 6_000,
+            ...('webhookUrl' in more && more),
+          },
+          ...('notified' in more && { notify: { channel: 'slack', afterSeconds: 1_200 } }),
+        });
+      const webhookUrl = 'https://hooks.example.com/hidden?token=hidden';
+      const [notified, retried, dead] = [
+        (await ask(two, { notified: true })).row.id,
+        (await ask(one, { webhookUrl })).row.id,
+        (await ask(two, { webhookUrl })).row.id,
+      ];
+      await answerQuestion(asking, one, retried, 'decline');
+      const { streamRequestId } = turnOf(one);
+      const subject = `${formatStreamPath({ ...one, streamRequestId })}/3`;
+      const pushed = { kind: 'a2a-deliver', subject, bucket: bucketOf(one) };
+      await outbox.add(pushed, one.tenant);
+      await outbox.takeOne(pushed, 60_000);
+      const entry = await outbox.takeOne(webhookTask(retried, bucketOf(one)), 60_000);
+      if (entry !== undefined) await outbox.again(entry, 300_000, { code: 'status', status: 503 });
+      const letter = { attempts: 10, lastError: 'timeout' } as const;
+      await deadLetters.add(one.tenant, { deliveryId: `msg_${dead}`, elicitationId: dead, ...letter });
+      const ofWebhook = { kind: 'webhook', target: 'hooks.example.com' };
+      const views = {
+        retried: {
+          ...ofWebhook,
+          deliveryId: `msg_${retried}`,
+          state: 'retrying',
+          elicitationId: retried,
+          userId: one.userId,
+          attempts: 1,
+          lastError: 'status',
+          lastStatus: 503,
+        },
+        pushed: {
+          deliveryId: `${streamRequestId}/3`,
+          kind: 'a2a',
+          state: 'under_way',
+          target: 'push-3.example.com',
+          streamRequestId,
+          userId: one.userId,
+          attempts: 0,
+        },
+        notified: { kind: 'slack', state: 'waiting', elicitationId: notified, userId: two.userId },
+        dead: { ...ofWebhook, state: 'dead', elicitationId: dead, ...letter },
+      };
+      const site = await countingSite(one.tenant, {
+        pushHostOf: async (_task, slot) => `push-${slot}.example.com`,
+        channel: { name: 'slack', isLinked: async () => true },
+      });
+      const request = (method: string, path: string, body?: unknown) =>
+        call(site.url, {
+          method,
+          path: `/v1/admin${path}`,
+          token: site.token,
+          ...(body !== undefined && { body }),
+        });
+      const read = async (query: string) => {
+        const reply = await request('GET', `/deliveries${query}`);
+        expect(reply.status, reply.text).toBe(200);
+        expect(reply.text).not.toContain('hidden');
+        return reply.json as ListReply;
+      };
+      const redeliver = (id: string) => request('POST', `/elicitations/${id}/redeliver`, { by: 'webhook' });
+      /** Tests share a Redis, where others would find what is left. */
+      async function end() {
+        site.close();
+        for (const [owner, id] of [
+          [one, retried],
+          [two, dead],
+          [two, notified],
+        ] as const)
+          for (const kind of ['webhook', 'slack'])
+            await outbox.remove({ kind, subject: id, bucket: bucketOf(owner) }, one.tenant);
+        await outbox.remove(pushed, one.tenant);
+      }
+      const { reads } = site;
+      return {
+        one,
+        two,
+        ids: { notified, retried, dead, streamRequestId },
+        views,
+        reads,
+        request,
+        read,
+        redeliver,
+        end,
+      };
+    }
+
+    it('are listed with what has become of them, by every filter, in either order, without content', async () => {
+      const { one, two, ids, views, reads, request, read, end } = await deliveriesOfTenant();
+      const { notified, retried, pushed, dead } = views;
+      const person = (owner: Owner) => `userId=${encodeURIComponent(owner.userId)}`;
+      const queries: [query: string, found: readonly object[]][] = [
+        ['?order=oldest', [notified, retried, pushed]],
+        ['', [pushed, retried, notified]],
+        ['?kind=a2a', [pushed]],
+        ['?status=waiting,under_way', [pushed, notified]],
+        [`?${person(one)}`, [pushed, retried]],
+        [`?record=${ids.notified}`, [notified]],
+        [`?streamRequestId=${ids.streamRequestId}`, [pushed]],
+        ['?record=none', []],
+        ['?olderThanSeconds=600', []],
+        ['?state=ended', [dead]],
+        [`?state=ended&${person(two)}&order=oldest&youngerThanSeconds=600`, [dead]],
+        [`?state=ended&${person(one)}`, []],
+      ];
+      for (const [query, found] of queries)
+        expect((await read(query)).deliveries, query).toMatchObject(found);
+      const [{ nextAttemptAt = '' } = {}] = (await read('?kind=webhook')).deliveries;
+      expect(Date.parse(String(nextAttemptAt)) - Date.now()).toBeGreaterThan(200_000);
+      const walked: unknown[] = [];
+      let cursor: string | undefined = '';
+      while (cursor !== undefined) {
+        const page: ListReply = await read(`?limit=1${cursor && `&cursor=${cursor}`}`);
+        walked.push(...page.deliveries.map(({ kind }) => kind));
+        cursor = page.nextCursor;
+      }
+      expect(walked).toEqual(['a2a', 'webhook', 'slack']);
+      // A page reads the rows that it shows, and no others.
+      expect(Math.max(...reads)).toBeLessThanOrEqual(3);
+      const csv = (await request('GET', '/deliveries?format=csv')).text.split('\r\n');
+      expect(csv[0]).toBe(
+        'deliveryId,kind,state,target,elicitationId,approvalId,streamRequestId,userId,key,attempts,lastError,lastStatus,notedAt,nextAttemptAt,diedAt',
+      );
+      expect(csv).toHaveLength(5);
+      await end();
+    });
+
+    it('are made again, whether they were given up or are tried again', async () => {
+      const { ids, read, redeliver, end } = await deliveriesOfTenant();
+      for (const id of [ids.retried, ids.dead])
+        expect((await redeliver(id)).json).toEqual({ outstanding: true });
+      expect((await read('?kind=webhook&order=oldest')).deliveries).toMatchObject([
+        { elicitationId: ids.retried, state: 'waiting', attempts: 0 },
+        { elicitationId: ids.dead, state: 'waiting', attempts: 0 },
+      ]);
+      expect((await read('?state=ended')).deliveries).toEqual([]);
+      await end();
+    });
+
+    it('that a process of an earlier version has made leave the list when it is read', async () => {
+      const { one, ids, read, end } = await deliveriesOfTenant();
+      const listed = tenantListKey('deliveries', one.tenant, bucketOf(one));
+      await redis.zadd(listed, 1, `slack ${ids.retried}`);
+      expect((await read('?kind=slack')).deliveries).toHaveLength(1);
+      expect(await redis.zscore(listed, `slack ${ids.retried}`)).toBeNull();
+      await end();
+    });
+  });
+
   describe('strangers', () => {
     it('with a key of another tenant see and change nothing', async () => {
       const { run, question, at } = await detachedTurn();
       const theirs = adminKeyOf(stranger, 'operate+read_content');
-      for (const path of ['/elicitations', '/approvals', '/turns']) {
+      const outbox = { kind: 'slack', subject: question, bucket: bucketOf(run) };
+      await pods.backend.outbox.add(outbox, tenant);
+      for (const path of ['/elicitations', '/approvals', '/turns', '/deliveries']) {
         const query = `?userId=${encodeURIComponent(run.userId)}`;
         const reply = await list(`${path}${query}`, theirs);
         expect(Object.values(reply)).toEqual([[]]);
@@ -689,6 +862,7 @@ await describeOnRedis('the admin API', (pods, url) => {
         ['POST', at('/stop')],
         ['POST', at('/resume')],
         ['POST', at('/redeliver'), { by: 'slack' }],
+        ['POST', at('/redeliver'), { by: 'a2a' }],
       ];
       for (const [method, path, body] of calls)
         expectProblem(await send(method, path, theirs, body), 404, 'not_found');
@@ -696,6 +870,8 @@ await describeOnRedis('the admin API', (pods, url) => {
       expect((await get(`/elicitations/${question}`)).json).toMatchObject({
         elicitation: { status: 'pending' },
       });
+      expect((await list(`/deliveries?record=${question}`)).deliveries).toMatchObject([{ kind: 'slack' }]);
+      await pods.backend.outbox.remove(outbox, tenant);
     });
 
     it('without the scope are refused before anything is looked up; admin has it', async () => {
@@ -722,6 +898,7 @@ await describeOnRedis('the admin API', (pods, url) => {
       for (const path of [
         `/approvals?${cursor}`,
         `/turns?${cursor}`,
+        `/deliveries?${cursor}`,
         `/elicitations?order=oldest&${cursor}`,
         `/elicitations?state=ended&${cursor}`,
         `/elicitations?trigger=agent&${cursor}`,

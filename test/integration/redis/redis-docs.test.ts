@@ -95,7 +95,10 @@ beforeAll(async () => {
   id = (await ask()).row.id;
   await beginTurn(backend);
   await connectTracker(backend);
-  await backend.outbox.add(webhookTask(id, bucketOf(ALICE)));
+  const webhook = webhookTask(id, bucketOf(ALICE));
+  await backend.outbox.add(webhook, ALICE.tenant);
+  const entry = await backend.outbox.takeOne(webhook, 0);
+  if (entry !== undefined) await backend.outbox.again(entry, 0, { code: 'status', status: 503 });
   stop = () => backend.close();
   // The job of the armed deadline is added after the reply to the ask.
   printed = await waitUntil(
@@ -208,7 +211,12 @@ describe('docs/redis.md, with redis-cli alone', () => {
     expect(printedBy('See what is open in a tenant').trim()).toBe(id);
   });
 
+  it('shows what the tenant has not been delivered, and why', () => {
+    const lines = printedBy('See what the tenant has not been delivered').trim().split('\n');
+    expect(lines).toEqual(expect.arrayContaining([`webhook ${id}`, `webhook ${id} failed`, 'status 503']));
+  });
+
   it('runs every block it prints', () => {
-    expect(blocks.map(({ intro }) => intro)).toHaveLength(12);
+    expect(blocks.map(({ intro }) => intro)).toHaveLength(13);
   });
 });

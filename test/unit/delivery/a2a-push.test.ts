@@ -178,7 +178,7 @@ describe('push notifications of a task', () => {
     const replies = ['delivered', 'failed', 'delivered', 'final'] as const;
     let sent = 0;
     const { attempts, deliver } = kindsOn([...STARTED, ...FINISHED], async () => replies[sent++] ?? 'final');
-    expect(await deliver()).toEqual({ retryInMs: expect.any(Number) });
+    expect(await deliver()).toEqual({ retryInMs: expect.any(Number), failure: { code: 'failed' } });
     expect(await deliver()).toBe('done');
     expect(attempts).toEqual(['delivered', 'again', 'delivered', 'dropped']);
     const last = kindsOn(STARTED, async () => 'failed');

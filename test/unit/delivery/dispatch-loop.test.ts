@@ -147,7 +147,7 @@ describe('a process that handles the tasks of an outbox', () => {
   it('handles what was put off before it was connected at its time, and looks at each bucket once for that', async () => {
     const { outbox, looks, handled, resync, pass } = processOf({ isDeaf: true });
     await pass(A_MINUTE);
-    outbox.note(letter('one'), SECONDS(30));
+    outbox.note(letter('one'), { afterMs: SECONDS(30) });
     looks.length = 0;
     resync();
     await pass(10);

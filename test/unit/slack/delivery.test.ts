@@ -212,7 +212,7 @@ it('waits as long as Slack says before it posts and before it edits, and shows a
   expect(slack.limited).toBe(1);
   slack.limitNext(1);
   await write(delta(', and the rest'), FINISHED);
-  expect(await first).toEqual({ deferInMs: 1_000 });
+  expect(await first).toEqual({ deferInMs: 1_000, failure: { code: 'limited' } });
   expect(slack.messages.map(({ text }) => text)).toEqual(['Half of it']);
   expect(await kind.handle(turnTask(stream), 2)).toBe('done');
   expect(slack.messages.map(({ text }) => text)).toEqual(['Half of it, and the rest']);

@@ -17,6 +17,8 @@ export type AdminApproval = { readonly approvalId: string; readonly userId: stri
 
 export type AdminTurn = { readonly streamRequestId: string; readonly userId?: string; readonly key?: string; readonly conversationId: string; readonly agent: string; readonly state: 'running' | 'queued' | 'detached' | 'orphaned' | 'finished' | 'failed' | 'stopped'; readonly stopping?: boolean; readonly pod?: string; readonly term: number; readonly takeOvers: number; readonly startedAt: string; readonly endedAt?: string; readonly restsUntil?: string; readonly parent?: string };
 
+export type AdminDelivery = { readonly deliveryId: string; readonly kind: string; readonly state: 'waiting' | 'under_way' | 'retrying' | 'dead'; readonly target?: string; readonly elicitationId?: string; readonly approvalId?: string; readonly streamRequestId?: string; readonly userId?: string; readonly key?: string; readonly attempts: number; readonly lastError?: string; readonly lastStatus?: number; readonly notedAt?: string; readonly nextAttemptAt?: string; readonly diedAt?: string };
+
 export type Reasons = { readonly reasons: readonly (string)[] };
 
 export type AdminPerson = { readonly userId: string; readonly elicitations: readonly (AdminElicitation)[]; readonly approvals: readonly (AdminApproval)[]; readonly turns: readonly (AdminTurn)[]; readonly conversations: readonly ({ readonly conversationId: string; readonly title?: string; readonly agent: string; readonly latestTurnAt: string; readonly isRunning: boolean })[]; readonly accounts: readonly (AccountOfPerson)[]; readonly isLinked?: boolean; readonly openStreams: readonly (string)[]; readonly quotas: { readonly turns: { readonly used: number; readonly max: number }; readonly tokens: { readonly used: number; readonly max: number }; readonly conversations: { readonly used: number; readonly max: number }; readonly storedBytes: { readonly used: number; readonly max: number } } };
@@ -38,6 +40,7 @@ export interface AdminReplies {
   readonly 'GET /v1/admin/elicitations': { readonly elicitations: readonly (AdminElicitation)[]; readonly nextCursor?: string };
   readonly 'GET /v1/admin/approvals': { readonly approvals: readonly (AdminApproval)[]; readonly nextCursor?: string };
   readonly 'GET /v1/admin/turns': { readonly turns: readonly (AdminTurn)[]; readonly nextCursor?: string };
+  readonly 'GET /v1/admin/deliveries': { readonly deliveries: readonly (AdminDelivery)[]; readonly nextCursor?: string };
   readonly 'GET /v1/admin/elicitations/:id': { readonly elicitation: AdminElicitation; readonly history: readonly ({ readonly at: string; readonly event: string; readonly status: string; readonly revision: number; readonly action?: string; readonly decision?: string; readonly reason?: string; readonly surface?: string; readonly expiresAt?: string })[]; readonly isHistoryWhole: boolean };
   readonly 'GET /v1/admin/elicitations/:id/why': Reasons;
   readonly 'DELETE /v1/admin/elicitations/:id': AdminElicitation;

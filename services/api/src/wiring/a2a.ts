@@ -70,7 +70,7 @@ export function wirePush(env: PodParts['env'], backend: PodParts['backend']): Pu
       const stream = { tenant, userId, streamRequestId };
       // In this order: what was committed before is delivered by the task.
       await backend.subscriptions.add(stream, A2A_PUSH, store.keepMs);
-      await backend.outbox.add(deliverTask(stream, slot));
+      await backend.outbox.add(deliverTask(stream, slot), tenant);
     },
     faultOfUrl(url) {
       const fault = faultOfUrl(url, { allowLoopbackHttp: isDevelopment });

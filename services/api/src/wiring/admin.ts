@@ -1,6 +1,7 @@
 import { backendSettings } from '@parley/shared/config/env';
 import { parseServiceKeys } from '@parley/shared/config/service-keys';
 import { createWebhooks } from '@parley/shared/delivery/webhooks';
+import { createPushStoreOf } from '@parley/shared/runtime/a2a-push';
 import type { Surface } from '../http/route.ts';
 import type { AdminDeps, OperatedChannel } from '../surfaces/admin/deps.ts';
 import { createWatchers } from '../surfaces/admin/live/watchers.ts';
@@ -32,9 +33,18 @@ export function wireAdmin(
     chatQuotas: settings.chatQuotas,
     takePage: (caller) => limits.call(caller, false),
     channel,
+    pushHostOf: pushHostsOf(createPushStoreOf(env, backend)),
     hasOneTenant: tenantsOf(env).size <= 1,
     onAct: createActLog(log),
   });
+}
+
+/** The hosts to which updates of A2A tasks go; none without vault keys. */
+function pushHostsOf(store: ReturnType<typeof createPushStoreOf>): AdminDeps['pushHostOf'] {
+  return async (task, slot) => {
+    const open = await store?.open(task, slot);
+    return open === undefined ? undefined : new URL(open.target.url).host;
+  };
 }
 
 /** The tenants that the environment names. */

@@ -64,7 +64,7 @@ export function a2aPushKinds(deps: DeliverPushDeps): DeliveryKind[] {
         const stream = parseStreamPath(subject) ?? (await streamOfRecord(deps, subject));
         if (stream === undefined) return 'done';
         const slots = await deps.store.slots(stream);
-        await Promise.all(slots.map((slot) => deps.outbox.add(deliverTask(stream, slot))));
+        await Promise.all(slots.map((slot) => deps.outbox.add(deliverTask(stream, slot), stream.tenant)));
         return 'done';
       },
     },
@@ -144,7 +144,7 @@ async function failed(
   pause: number | undefined,
 ): Promise<OutboxResult> {
   onAttempt(pause === undefined ? 'dropped' : 'again', stream);
-  if (pause !== undefined) return { retryInMs: pause };
+  if (pause !== undefined) return { retryInMs: pause, failure: { code: 'failed' } };
   await store.remove(stream, id);
   return 'done';
 }

@@ -191,7 +191,7 @@ export function createMemoryRows(deps: MemoryRowsDeps): MemoryRows {
       const armed = deadlines.add(bucketOf(definition), id, row.expiresAt, now);
       byOwner.set(ownerKey(definition), (byOwner.get(ownerKey(definition)) ?? new Set()).add(id));
       const noted = [...tasks, ...subscribedTasks(row)];
-      for (const task of noted) deps.outbox.note(task);
+      for (const task of noted) deps.outbox.note(task, { tenant: row.definition.tenant });
       if (key !== undefined) {
         const owner = ownerKey(definition);
         askedKeys.set(askedName(definition, key), { owner, key, elicitationId: id }, now + claimedMs);
@@ -215,7 +215,7 @@ export function createMemoryRows(deps: MemoryRowsDeps): MemoryRows {
       const next = rowAfter(row, step, terminal ? now : undefined);
       const noted = [...notes.tasks, ...replaceRow(next, terminal, notes), ...subscribedTasks(row)];
       if (step.expiresAt !== undefined) deadlines.move(bucketOf(row.definition), row.id, step.expiresAt);
-      for (const task of noted) deps.outbox.note(task);
+      for (const task of noted) deps.outbox.note(task, { tenant: row.definition.tenant });
       const openMs = Math.max(0, (step.expiresAt ?? now) - now);
       appendAndWake(family, next, step.event, { ttlMs: settings.retentionMs + openMs, now });
       return { committed: true, row: next, now, ...(noted.length > 0 && { noted }) };

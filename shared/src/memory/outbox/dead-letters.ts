@@ -17,12 +17,14 @@ export function createMemoryDeadLetters({ keepMs }: { readonly keepMs: number })
     },
     read: async (tenant, deliveryId) => read(tenant, deliveryId),
     count: async (tenant) => held.values().filter((one) => one.tenant === tenant).length,
-    async page({ tenant, cursor, limit }) {
+    async page({ tenant, cursor, limit, order = 'newest' }) {
+      const compare: typeof newestFirst =
+        order === 'newest' ? newestFirst : (one, other) => newestFirst(other, one);
       const letters = held
         .values()
         .flatMap((one) => (one.tenant === tenant ? [one.letter] : []))
-        .sort(newestFirst)
-        .filter(followsCursor(cursor));
+        .sort(compare)
+        .filter(followsCursor(cursor, compare));
       const deadLetters = letters.slice(0, limit);
       const last = letters.length > limit ? deadLetters.at(-1) : undefined;
       return {
@@ -46,9 +48,12 @@ function newestFirst(one: LetterPosition, other: LetterPosition): number {
   return one.deliveryId < other.deliveryId ? 1 : -1;
 }
 
-function followsCursor(cursor: string | undefined): (letter: LetterPosition) => boolean {
+function followsCursor(
+  cursor: string | undefined,
+  compare: typeof newestFirst,
+): (letter: LetterPosition) => boolean {
   if (cursor === undefined) return () => true;
   const dot = cursor.indexOf('.');
   const last = { diedAt: Number(cursor.slice(0, dot)), deliveryId: cursor.slice(dot + 1) };
-  return (letter) => newestFirst(last, letter) < 0 && letter.deliveryId !== last.deliveryId;
+  return (letter) => compare(last, letter) < 0 && letter.deliveryId !== last.deliveryId;
 }

@@ -1,12 +1,37 @@
-import { formatOwnerPath } from '@parley/core/domain/ids';
-import type { Outbox, OutboxEntry, OutboxSignal, OutboxTask } from '../../ports/delivery/outbox.ts';
+import { formatOwnerPath, parseStreamPath } from '@parley/core/domain/ids';
+import type {
+  DeliveryFailure,
+  Outbox,
+  OutboxEntry,
+  OutboxSignal,
+  OutboxStanding,
+  OutboxTask,
+} from '../../ports/delivery/outbox.ts';
+import { SUBSCRIBING_KINDS } from '../../ports/delivery/subscriptions.ts';
+import { RESUME_RUN } from '../../ports/runs/resume-task.ts';
+import type { ChangeWord } from '../../ports/tenant-changes.ts';
+import type { MemoryTenantChanges } from '../tenant-changes.ts';
+
+interface NoteOptions {
+  readonly afterMs?: number;
+  /** The tenant in whose list it is. */
+  readonly tenant?: string;
+}
 
 /** The outbox of one process. The other stores of the process note tasks in it synchronously. */
 export interface MemoryOutbox extends Outbox {
   /** Like `add`, within the atomic step of the caller. It is due after `afterMs`, where given. */
-  note(task: OutboxTask, afterMs?: number): void;
+  note(task: OutboxTask, options?: NoteOptions): void;
+  /** The outstanding tasks that are in the list of a tenant, each with the time (ms) at which it was first noted. */
+  listed(): readonly TenantTask[];
   /** Removes every task about a subject. */
   removeAbout(subject: string): void;
+}
+
+interface TenantTask {
+  readonly task: OutboxTask;
+  readonly tenant: string;
+  readonly since: number;
 }
 
 interface Outstanding {
@@ -18,10 +43,16 @@ interface Outstanding {
   isLent: boolean;
   /** True when the task was noted during the lease. */
   isNoted: boolean;
+  failure: DeliveryFailure | undefined;
+  readonly tenant: string | undefined;
+  readonly since: number;
 }
 
+// Kinds whose tasks lead to others within the process are not listed.
+const INNER_KINDS: ReadonlySet<string> = new Set([RESUME_RUN, SUBSCRIBING_KINDS[0]]);
+
 /** The outstanding tasks of one process. */
-export function createMemoryOutbox(): MemoryOutbox {
+export function createMemoryOutbox(changes?: Pick<MemoryTenantChanges, 'announce'>): MemoryOutbox {
   const outstanding = new Map<string, Outstanding>();
   const listeners = new Set<(signal: OutboxSignal) => void>();
   let leases = 0;
@@ -30,23 +61,35 @@ export function createMemoryOutbox(): MemoryOutbox {
     for (const listener of listeners) listener({ type: 'due', bucket, inMs });
   }
 
-  function note(task: OutboxTask, afterMs = 0): void {
+  function note(task: OutboxTask, { afterMs = 0, tenant }: NoteOptions = {}): void {
     const now = Date.now();
     const found = outstanding.get(identityOf(task));
     if (found?.isLent === true && found.dueAt > now) found.isNoted = true;
     else {
+      const listedIn = found?.tenant ?? (INNER_KINDS.has(task.kind) ? undefined : tenant);
       const fresh = { task, dueAt: now + afterMs, lease: 0, tries: 0, isLent: false, isNoted: false };
-      outstanding.set(identityOf(task), fresh);
+      const since = found?.since ?? now;
+      outstanding.set(identityOf(task), { ...fresh, failure: undefined, tenant: listedIn, since });
       announce(task, afterMs);
     }
   }
 
+  /** Tells those who watch the tenant of a delivery. */
+  function tell({ subject }: OutboxTask, tenant: string | undefined, change: ChangeWord): void {
+    if (tenant === undefined) return;
+    const stream = parseStreamPath(subject.split('/', 3).join('/'));
+    const about =
+      stream === undefined ? { id: subject } : { id: stream.streamRequestId, userId: stream.userId };
+    changes?.announce({ kind: 'delivery', tenant, change, ...about });
+  }
+
   function lend(one: Outstanding, leaseMs: number): OutboxEntry {
     // The holder died before it reported, and this lease includes what was noted since.
-    if (one.isNoted) one.tries = 0;
+    if (one.isNoted) Object.assign(one, { tries: 0, failure: undefined });
     leases += 1;
     Object.assign(one, { dueAt: Date.now() + leaseMs, lease: leases, isLent: true, isNoted: false });
-    return { task: one.task, lease: one.lease, attempt: one.tries + 1 };
+    const { task, tenant } = one;
+    return { task, lease: one.lease, attempt: one.tries + 1, ...(tenant !== undefined && { tenant }) };
   }
 
   /** Ends a lease. Returns its task, unless a later lease has replaced it; `noted` when it was noted during the lease and is due. */
@@ -60,6 +103,22 @@ export function createMemoryOutbox(): MemoryOutbox {
     return 'noted';
   }
 
+  function putOff(one: Outstanding, inMs: number, failure: DeliveryFailure | undefined): void {
+    one.dueAt = Date.now() + inMs;
+    announce(one.task, inMs);
+    if (failure === undefined) return;
+    one.failure = failure;
+    tell(one.task, one.tenant, 'changed');
+  }
+
+  function standingOf(task: OutboxTask): OutboxStanding | undefined {
+    const found = outstanding.get(identityOf(task));
+    if (found === undefined) return undefined;
+    const dueInMs = Math.max(0, found.dueAt - Date.now());
+    const { tries: attempts, isLent, failure } = found;
+    return { dueInMs, attempts, isLeased: isLent && dueInMs > 0, ...(failure !== undefined && { failure }) };
+  }
+
   return {
     note,
     async removeOf(owner, kind) {
@@ -71,7 +130,14 @@ export function createMemoryOutbox(): MemoryOutbox {
       for (const { task } of outstanding.values())
         if (task.subject === subject) outstanding.delete(identityOf(task));
     },
-    add: async (task) => note(task),
+    listed: () =>
+      [...outstanding.values()].flatMap(({ task, tenant, since }) =>
+        tenant === undefined ? [] : [{ task, tenant, since }],
+      ),
+    async add(task, tenant) {
+      note(task, tenant === undefined ? {} : { tenant });
+      tell(task, tenant, 'began');
+    },
     async take(bucket, room, leaseMs) {
       const now = Date.now();
       const due = [...outstanding.values()]
@@ -91,33 +157,31 @@ export function createMemoryOutbox(): MemoryOutbox {
       const found = outstanding.get(identityOf(task));
       return found !== undefined && found.dueAt <= Date.now() ? lend(found, leaseMs) : undefined;
     },
-    async find(task) {
-      const found = outstanding.get(identityOf(task));
-      if (found === undefined) return undefined;
-      const dueInMs = Math.max(0, found.dueAt - Date.now());
-      return { dueInMs, attempts: found.tries, isLeased: found.isLent && dueInMs > 0 };
-    },
+    find: async (task) => standingOf(task),
+    findMany: async (tasks) => ({ now: Date.now(), standings: tasks.map(standingOf) }),
     async remove(task) {
       outstanding.delete(identityOf(task));
     },
+    // What is listed is what is outstanding.
+    unlist: async () => undefined,
     async done(entry) {
       const found = report(entry);
       if (found === 'noted') return true;
-      if (found !== undefined) outstanding.delete(identityOf(entry.task));
+      if (found === undefined) return false;
+      outstanding.delete(identityOf(entry.task));
+      tell(entry.task, found.tenant, 'ended');
       return false;
     },
-    async again(entry, inMs) {
+    async again(entry, inMs, failure) {
       const found = report(entry);
       if (found === undefined || found === 'noted') return;
       found.tries += 1;
-      found.dueAt = Date.now() + inMs;
-      announce(entry.task, inMs);
+      putOff(found, inMs, failure);
     },
-    async giveBack(entry, inMs) {
+    async giveBack(entry, inMs, failure) {
       const found = report(entry);
       if (found === undefined || found === 'noted') return;
-      found.dueAt = Date.now() + inMs;
-      announce(entry.task, inMs);
+      putOff(found, inMs, failure);
     },
     async nextInMs(bucket, kinds) {
       const times = [...outstanding.values()]

@@ -170,7 +170,7 @@ export function createMemoryRuns(deps: MemoryRunsDeps): {
     const { conversationId, ...stream } = refOf(stored);
     const task = resumeTask(stream, stored.control.term);
     for (const id of detach?.questions ?? []) deps.elicitations.onEnd(id, task);
-    if (detach?.afterMs !== undefined) deps.outbox.note(task, detach.afterMs);
+    if (detach?.afterMs !== undefined) deps.outbox.note(task, { afterMs: detach.afterMs });
     conversations.keep({ ...stream, conversationId });
     tell(stream, 'changed');
   }
@@ -187,7 +187,10 @@ export function createMemoryRuns(deps: MemoryRunsDeps): {
     });
     deps.feed.expireAt(run, now + settings.retentionMs);
     for (const kind of deps.subscriptions.kindsOf(run))
-      deps.outbox.note({ kind, subject: formatStreamPath(run), bucket: bucketOf(run) });
+      deps.outbox.note(
+        { kind, subject: formatStreamPath(run), bucket: bucketOf(run) },
+        { tenant: run.tenant },
+      );
     tell(run, 'ended');
   }
 

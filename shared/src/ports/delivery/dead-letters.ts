@@ -1,4 +1,5 @@
 import type { WebhookFault } from '../../domain/webhooks/webhook.ts';
+import type { ListOrder } from '../tenant-lists.ts';
 
 /** A webhook that could not be delivered. It contains neither the URL nor the body. */
 export interface DeadLetter {
@@ -18,6 +19,8 @@ export interface DeadLetterPageRequest {
   /** `nextCursor` of the previous page. */
   readonly cursor?: string;
   readonly limit: number;
+  /** `newest` when absent. */
+  readonly order?: ListOrder;
 }
 
 export interface DeadLetterPage {
@@ -33,7 +36,7 @@ export interface DeadLetters {
   read(tenant: string, deliveryId: string): Promise<DeadLetter | undefined>;
   /** How many letters of a tenant have not expired. */
   count(tenant: string): Promise<number>;
-  /** A tenant's letters, newest first. */
+  /** A tenant's letters, by the time at which they died. */
   page(request: DeadLetterPageRequest): Promise<DeadLetterPage>;
   /** Removes a letter; with `diedAt` only the one that died then, and not a newer one. True when it was there. */
   remove(tenant: string, deliveryId: string, diedAt?: number): Promise<boolean>;

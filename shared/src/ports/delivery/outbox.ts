@@ -22,15 +22,32 @@ export interface OutboxEntry {
   readonly attempt: number;
   /** Fencing token of this lease: a report that carries an older token has no effect. */
   readonly lease: number;
+  /** The tenant in whose list of deliveries it is; absent where it is in none. */
+  readonly tenant?: string;
+}
+
+/** Why an attempt failed: a stable code, never a text of others. */
+export interface DeliveryFailure {
+  readonly code: string;
+  /** HTTP status of the receiver's reply, if it replied. */
+  readonly status?: number;
 }
 
 /** How an outstanding task stands. */
-interface OutboxStanding {
+export interface OutboxStanding {
   /** In how many ms it is due, at the end of its lease if it is leased; 0 when it is. */
   readonly dueInMs: number;
   /** How many attempts have failed. */
   readonly attempts: number;
   readonly isLeased: boolean;
+  /** Why the last attempt failed or was put off, if its handler said so. */
+  readonly failure?: DeliveryFailure;
+}
+
+/** How tasks stand, in their order, by the clock of the store (ms). */
+export interface OutboxStandings {
+  readonly now: number;
+  readonly standings: readonly (OutboxStanding | undefined)[];
 }
 
 /**
@@ -38,7 +55,10 @@ interface OutboxStanding {
  * that many ms. `deferInMs`: no attempt was made, and the task is due again after that many ms; this does not count as
  * an attempt.
  */
-export type OutboxResult = 'done' | { readonly retryInMs: number } | { readonly deferInMs: number };
+export type OutboxResult =
+  | 'done'
+  | { readonly retryInMs: number; readonly failure?: DeliveryFailure }
+  | { readonly deferInMs: number; readonly failure?: DeliveryFailure };
 
 /** Free places by delivery kind: at most that many tasks of the kind are leased. */
 export type OutboxRoom = Readonly<Record<string, number>>;
@@ -54,8 +74,11 @@ export type OutboxSignal =
  * lapsed, and leads to exactly one more. Every call throws `unavailable`.
  */
 export interface Outbox {
-  /** Notes a task outside of a commit. It is due at once unless it is leased, and its attempts are counted from 1 again. */
-  add(task: OutboxTask): Promise<void>;
+  /**
+   * Notes a task outside of a commit. It is due at once unless it is leased, and its attempts are counted from 1 again. With a
+   * tenant, it is in the tenant's list of deliveries (`TenantLists`) until it is done, as those of commits are.
+   */
+  add(task: OutboxTask, tenant?: string): Promise<void>;
   /**
    * Leases tasks of a bucket that are due on the Redis clock: of each kind in `room` at most so many, the longest
    * due first. The same tasks are not leased again for `leaseMs`.
@@ -67,8 +90,12 @@ export interface Outbox {
   takeOne(task: OutboxTask, leaseMs: number): Promise<OutboxEntry | undefined>;
   /** How a task stands, without a change to it; undefined for one that is not outstanding. */
   find(task: OutboxTask): Promise<OutboxStanding | undefined>;
-  /** Removes a task, also one that is leased: a later report on it has no effect. */
-  remove(task: OutboxTask): Promise<void>;
+  /** As `find`, for several tasks. */
+  findMany(tasks: readonly OutboxTask[]): Promise<OutboxStandings>;
+  /** Removes a task, also one that is leased: a later report on it has no effect. With its tenant, also from the list. */
+  remove(task: OutboxTask, tenant?: string): Promise<void>;
+  /** Removes a task from the list of a tenant, unless it is outstanding. Processes of earlier versions do not keep the list. */
+  unlist(task: OutboxTask, tenant: string): Promise<void>;
   /** Removes all tasks of a kind whose subject is a turn of the owner, or a part of one. */
   removeOf(owner: Owner, kind: string): Promise<void>;
   /**
@@ -80,9 +107,9 @@ export interface Outbox {
    * Counts an attempt and makes the task due in `inMs`, unless it was removed or leased again since. One that was noted
    * again since is due at once, and its attempts are counted from 1 again.
    */
-  again(entry: OutboxEntry, inMs: number): Promise<void>;
+  again(entry: OutboxEntry, inMs: number, failure?: DeliveryFailure): Promise<void>;
   /** Makes the task due in `inMs` under the same conditions, without counting an attempt. */
-  giveBack(entry: OutboxEntry, inMs: number): Promise<void>;
+  giveBack(entry: OutboxEntry, inMs: number, failure?: DeliveryFailure): Promise<void>;
   /**
    * In how many ms the next task of these kinds in a bucket is due, at the end of its lease if it is leased; 0 when one is
    * due, undefined when there is none.

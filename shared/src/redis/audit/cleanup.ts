@@ -85,6 +85,7 @@ function lifeOf({ retentionMs }: AuditDeps, { family }: KeyName): number | undef
     case 'listed-elicitations':
     case 'listed-approvals':
     case 'listed-turns':
+    case 'listed-deliveries':
       return retentionMs + LONGEST_TIMEOUT_MS;
     case 'limit':
       return LIMIT_MS;

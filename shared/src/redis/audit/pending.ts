@@ -1,8 +1,8 @@
 import type { PendingReport } from '../../ports/elicitations/audit.ts';
 import type { Commands } from '../client/connect.ts';
+import { inGroups } from '../client/in-groups.ts';
 import { BUCKETS, deadlinesKey } from '../client/keys.ts';
 import { loadScript } from '../client/script.ts';
-import { inGroups } from '../elicitations/in-groups.ts';
 
 /** Makes what counts by the deadline indexes, a script for each group of them. */
 export function createPendingCount(

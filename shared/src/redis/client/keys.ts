@@ -142,7 +142,7 @@ export function subscribersKey(stream: StreamRef): string {
   return ownedBy(stream, 'subscribers', `/${encode(stream.streamRequestId)}`);
 }
 
-/** What a commit of a turn may touch of the kinds that follow it, beside `outboxTriesKey`. */
+/** What a commit of a turn may touch of the kinds that follow it, beside `outboxTriesKey` and the list of deliveries. */
 export function followerKeys(stream: StreamRef): readonly string[] {
   const bucket = bucketOf(stream);
   return [subscribersKey(stream), ...SUBSCRIBING_KINDS.map((kind) => outboxKey(bucket, kind))];
@@ -249,7 +249,8 @@ export function commitNames(
   const before = keys.length;
   for (const kind of kinds) keys.push(`${root}outbox:${kind}`);
   if (isOfTurn) keys.push(...followerKeys(stream));
-  if (keys.length > before) keys.push(`${root}outbox-tries`);
+  if (keys.length > before)
+    keys.push(`${root}outbox-tries`, tenantListKey('deliveries', stream.tenant, bucket));
   return { keys, streamChannel: `${root}stream:${turn}` };
 }
 

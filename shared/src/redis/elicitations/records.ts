@@ -15,12 +15,12 @@ import type {
 } from '../../ports/elicitations/elicitations.ts';
 import { userErased } from '../../ports/erasure.ts';
 import type { Commands } from '../client/connect.ts';
+import { inGroups } from '../client/in-groups.ts';
 import { loadScript } from '../client/script.ts';
 import { orUnavailable } from '../client/unavailable.ts';
 import { parseMember } from '../outbox/member.ts';
 import { rowOf } from '../records/row-codec.ts';
 import { commitCall, createCall } from './commit-call.ts';
-import { inGroups } from './in-groups.ts';
 import { readPage } from './page.ts';
 import { createRowReader } from './row-reader.ts';
 

@@ -2,11 +2,11 @@ import type { FamilyTypes } from '@parley/core/domain/family';
 import { bucketOfRecordId } from '@parley/core/domain/ids';
 import type { Reading } from '../../ports/elicitations/elicitations.ts';
 import type { Commands } from '../client/connect.ts';
+import { inGroups, settled } from '../client/in-groups.ts';
 import { elicitationKey } from '../client/keys.ts';
 import { loadScript } from '../client/script.ts';
 import { orUnavailable } from '../client/unavailable.ts';
 import { rowOf, rowOfHash } from '../records/row-codec.ts';
-import { inGroups, settled } from './in-groups.ts';
 
 /** Reads rows together with the clock. */
 interface RowReader<T extends FamilyTypes> {

@@ -21,8 +21,8 @@
 -- names: zset of what no other index of the owner lists, by the time (ms) until which it may stay, for erasures; nameLife:
 -- that time from now. listed: zset of the tenant's records of this family in the bucket, see tenants/scores. watched: see
 -- tenants/tell-change. fence (creation only): exists after an erasure of the owner
--- keys and args beyond the named ones: outboxes (zsets), for a turn's stream request its subscribers, and the leases of
--- tasks, all by the names that are derived here; and outbox members '<kind> <subject>...' to note in them. The
+-- keys and args beyond the named ones: outboxes (zsets), for a turn's stream request its subscribers, the leases of
+-- tasks and the list of the tenant's deliveries, all by the names that are derived here; and outbox members '<kind> <subject>...' to note in them. The
 -- row's field `resumes` holds further members, a line each, which the end of the elicitation notes.
 -- Returns {1, now, noted members beyond the given ones (lines), 1 when a creation has armed its deadline and needs a job} when committed;
 -- {0, now, row fields...} when the row or its revision is another one, it has ended, or the guard does not hold; {-1, now} when the owner has
@@ -174,8 +174,9 @@ local function commitStep(keys, args)
   if #args >= firstTask or noted ~= '' then
     -- Members of kinds that this version does not know may be among them. Every outbox of the bucket has its name.
     local bucket = string.match(deadlines, '^(.*):deadlines$')
+    local deliveries = bucket .. ':listed-deliveries:' .. string.match(listed, '[^:]*$')
     local function note(member)
-      noteTask(bucket .. ':outbox:' .. string.match(member, '^%S+'), bucket .. ':outbox-tries', member, now)
+      noteTask(bucket .. ':outbox:' .. string.match(member, '^%S+'), bucket .. ':outbox-tries', member, now, nil, deliveries)
     end
     for index = firstTask, #args do note(args[index]) end
     for member in string.gmatch(noted, '[^\n]+') do note(member) end

@@ -60,6 +60,7 @@ export function createRedisErasure(redis: Commands, onError?: (error: unknown) =
       const members = subjects.map((subject) => `${kind} ${subject}`);
       await removeIndexed(outboxKey(bucketOf(owner), kind), members);
       await redis.hdel(outboxTriesKey(bucketOf(owner)), ...leaseFields(members));
+      await removeIndexed(tenantListKey('deliveries', owner.tenant, bucketOf(owner)), members);
     }
   }
 

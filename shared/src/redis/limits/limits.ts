@@ -1,10 +1,10 @@
 import { bucketOf } from '@parley/core/domain/ids';
 import type { HeldPlace, Limits, LimitVerdict, Rate } from '../../ports/limits.ts';
 import type { Commands } from '../client/connect.ts';
+import { inGroups } from '../client/in-groups.ts';
 import { limitKey } from '../client/keys.ts';
 import { loadScript } from '../client/script.ts';
 import { orUnavailable, refusesWritesOnly } from '../client/unavailable.ts';
-import { inGroups } from '../elicitations/in-groups.ts';
 import { createRefusals } from './refusals.ts';
 
 // Large budgets are taken from Redis in batches, so that counting a call costs no round trip. A pod holds one batch at a

@@ -1,10 +1,15 @@
 -- requires: client/clock
--- Lists dead letters that died within the last `keepMs`, newest first, beginning at `newest` (ms, or '+inf').
+-- Lists dead letters that died within the last `keepMs`, in an order ('newest' or 'oldest' first), beginning at `from` (ms, or '').
 -- Returns {delivery, when it died, details JSON, delivery, ...}.
 local letters, details = KEYS[1], KEYS[2]
-local keepMs, newest, skipped, limit = unpack(ARGV)
-local found = redis.call('ZRANGE', letters, newest, '(' .. string.format('%.0f', readClock() - keepMs), 'BYSCORE', 'REV',
-  'LIMIT', skipped, limit, 'WITHSCORES')
+local keepMs, order, from, skipped, limit = unpack(ARGV)
+local earliest = '(' .. string.format('%.0f', readClock() - keepMs)
+local found
+if order == 'newest' then
+  found = redis.call('ZRANGE', letters, from == '' and '+inf' or from, earliest, 'BYSCORE', 'REV', 'LIMIT', skipped, limit, 'WITHSCORES')
+else
+  found = redis.call('ZRANGE', letters, from == '' and earliest or from, '+inf', 'BYSCORE', 'LIMIT', skipped, limit, 'WITHSCORES')
+end
 local reply = {}
 for index = 1, #found, 2 do
   local delivery, diedAt = found[index], found[index + 1]

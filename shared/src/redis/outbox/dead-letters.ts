@@ -4,6 +4,7 @@ import type {
   DeadLetterPageRequest,
   DeadLetters,
 } from '../../ports/delivery/dead-letters.ts';
+import type { ListOrder } from '../../ports/tenant-lists.ts';
 import type { Commands } from '../client/connect.ts';
 import { loadScript } from '../client/script.ts';
 import { orUnavailable } from '../client/unavailable.ts';
@@ -20,7 +21,7 @@ const CHUNK = 100;
 // Few at once, so that no call is slow. Expired letters that remain are not listed and are removed by later calls.
 const FORGET_MAX = 100;
 
-/** Position of a letter in its list: newest first, ties by id. */
+/** Position of a letter in its list: by time, ties by id. */
 interface LetterPlace {
   readonly diedAt: number;
   readonly deliveryId: string;
@@ -35,21 +36,32 @@ export function createRedisDeadLetters({ redis, keepMs, onError }: RedisDeadLett
   const keysOf = (tenant: string) => [deadLettersKey(tenant), deadLetterDetailsKey(tenant)];
 
   /** The next letters after a place, with at least one when there is any. */
-  async function after(tenant: string, place: LetterPlace | undefined): Promise<DeadLetter[]> {
-    const from = place?.diedAt ?? '+inf';
+  async function after(
+    tenant: string,
+    place: LetterPlace | undefined,
+    order: ListOrder,
+  ): Promise<DeadLetter[]> {
+    const from = place?.diedAt ?? '';
     for (let offset = 0; ; offset += CHUNK) {
-      const flat = (await sliceScript(keysOf(tenant), [keepMs, from, offset, CHUNK])) as string[];
-      const letters = lettersOf(flat).filter((letter) => place === undefined || comesAfter(letter, place));
+      const flat = (await sliceScript(keysOf(tenant), [keepMs, order, from, offset, CHUNK])) as string[];
+      const follows = (letter: DeadLetter) =>
+        place === undefined || (order === 'newest' ? isBefore(letter, place) : isBefore(place, letter));
+      const letters = lettersOf(flat).filter(follows);
       // A whole chunk may tie with the place and lie before it.
       if (letters.length > 0 || flat.length < 3 * CHUNK) return letters;
     }
   }
 
-  async function page({ tenant, cursor, limit }: DeadLetterPageRequest): Promise<DeadLetterPage> {
+  async function page({
+    tenant,
+    cursor,
+    limit,
+    order = 'newest',
+  }: DeadLetterPageRequest): Promise<DeadLetterPage> {
     const found: DeadLetter[] = [];
     let place = cursor === undefined ? undefined : parsePlace(cursor);
     while (found.length <= limit) {
-      const next = await after(tenant, place);
+      const next = await after(tenant, place, order);
       if (next.length === 0) break;
       found.push(...next);
       place = found.at(-1);
@@ -92,7 +104,7 @@ function lettersOf(flat: readonly string[]): DeadLetter[] {
   return letters;
 }
 
-function comesAfter(one: LetterPlace, other: LetterPlace): boolean {
+function isBefore(one: LetterPlace, other: LetterPlace): boolean {
   if (one.diedAt !== other.diedAt) return one.diedAt < other.diedAt;
   return one.deliveryId < other.deliveryId;
 }

@@ -1,12 +1,20 @@
 import { bucketOf, formatOwnerPath } from '@parley/core/domain/ids';
-import type { Outbox, OutboxEntry, OutboxTask } from '../../ports/delivery/outbox.ts';
+import type {
+  DeliveryFailure,
+  Outbox,
+  OutboxEntry,
+  OutboxStanding,
+  OutboxTask,
+} from '../../ports/delivery/outbox.ts';
 import type { Commands } from '../client/connect.ts';
-import { BUCKETS, outboxChannel, outboxKey, outboxTriesKey } from '../client/keys.ts';
+import { inGroups, settled } from '../client/in-groups.ts';
+import { BUCKETS, outboxChannel, outboxKey, outboxTriesKey, tenantListKey } from '../client/keys.ts';
 import { createOccupied } from '../client/occupied.ts';
-import { loadScript } from '../client/script.ts';
+import { loadNamedScript, loadScript } from '../client/script.ts';
 import type { Subscriber } from '../client/subscriber.ts';
 import { orUnavailable } from '../client/unavailable.ts';
-import { leaseFields, memberOf, parseMember } from './member.ts';
+import { watchedKeyIn } from '../tenants/keys.ts';
+import { failureOf, failureText, leaseFields, memberOf, parseMember } from './member.ts';
 
 // Members that one step of a search looks at.
 const SCANNED = 1_000;
@@ -20,7 +28,9 @@ export function createRedisOutbox(
   const takeScript = loadScript(redis, 'outbox/take', onError);
   const takeOneScript = loadScript(redis, 'outbox/take-one', onError);
   const nextScript = loadScript(redis, 'outbox/next', onError);
-  const putScript = loadScript(redis, 'outbox/put', onError);
+  const putScript = loadNamedScript(redis, 'outbox/put', onError);
+  const findScript = loadScript(redis, 'outbox/find', onError);
+  const unlistScript = loadScript(redis, 'outbox/unlist', onError);
 
   const findOccupied = createOccupied(redis, onError);
   const occupied = (kinds: readonly string[]) =>
@@ -28,25 +38,62 @@ export function createRedisOutbox(
 
   const keysOf = ({ bucket, kind }: OutboxTask) => [outboxKey(bucket, kind), outboxTriesKey(bucket)];
 
-  function put(task: OutboxTask, change: 'add' | 'done' | 'again' | 'back', lease: number, inMs = 0) {
-    return putScript(keysOf(task), [memberOf(task), change, lease, inMs]);
+  function put(
+    { task, lease, tenant }: Pick<OutboxEntry, 'task' | 'lease' | 'tenant'>,
+    change: 'add' | 'done' | 'again' | 'back',
+    { inMs = 0, failure }: { readonly inMs?: number; readonly failure?: DeliveryFailure | undefined } = {},
+  ) {
+    const { bucket, kind } = task;
+    const failed = failure === undefined ? '' : failureText(failure);
+    return putScript({
+      keys: { outbox: outboxKey(bucket, kind), tries: outboxTriesKey(bucket) },
+      moreKeys:
+        tenant === undefined
+          ? []
+          : [tenantListKey('deliveries', tenant, bucket), watchedKeyIn(bucket, tenant)],
+      args: { task: memberOf(task), change, lease, dueInMs: inMs, failed },
+    });
   }
 
-  async function remove(bucket: number, kind: string, members: readonly string[]): Promise<void> {
+  async function remove(
+    { bucket, kind }: Pick<OutboxTask, 'bucket' | 'kind'>,
+    members: readonly string[],
+    tenant: string | undefined,
+  ): Promise<void> {
     if (members.length === 0) return;
     await orUnavailable(
       () =>
         Promise.all([
           redis.zrem(outboxKey(bucket, kind), ...members),
           redis.hdel(outboxTriesKey(bucket), ...leaseFields(members)),
+          tenant !== undefined && redis.zrem(tenantListKey('deliveries', tenant, bucket), ...members),
         ]),
       onError,
     );
   }
 
+  async function findMany(tasks: readonly OutboxTask[]) {
+    let now = 0;
+    const found = await inGroups(
+      redis,
+      tasks,
+      ({ bucket }) => bucket,
+      async (group) => {
+        const reply = (await findScript(group.flatMap(keysOf), group.map(memberOf))) as string[];
+        now = Math.max(now, Number(reply[0]));
+        return group.map((_, at) => settled(() => standingOf(reply.slice(4 * at + 1), Number(reply[0]))));
+      },
+    );
+    const standings = found.map((one) => {
+      if (one.status === 'rejected') throw one.reason;
+      return one.value;
+    });
+    return { now, standings };
+  }
+
   return {
-    async add(task) {
-      await put(task, 'add', 0);
+    async add(task, tenant) {
+      await put({ task, lease: 0, ...(tenant !== undefined && { tenant }) }, 'add');
     },
     async take(bucket, room, leaseMs) {
       const kinds = Object.keys(room);
@@ -54,36 +101,29 @@ export function createRedisOutbox(
       const keys = [outboxTriesKey(bucket), ...kinds.map((kind) => outboxKey(bucket, kind))];
       const reply = (await takeScript(keys, [leaseMs, ...Object.values(room)])) as unknown[];
       const entries: OutboxEntry[] = [];
-      for (let at = 0; at + 2 < reply.length; at += 3) {
+      for (let at = 0; at + 3 < reply.length; at += 4) {
         const task = parseMember(String(reply[at]), bucket);
         // Not a task of this format: it becomes due again when its lease lapses, for a process that can read it.
         if (task === undefined) continue;
-        entries.push({ task, lease: Number(reply[at + 1]), attempt: Number(reply[at + 2]) + 1 });
+        entries.push(entryOf(task, reply.slice(at + 1)));
       }
       return entries;
     },
     occupied,
     async takeOne(task, leaseMs) {
       const reply = (await takeOneScript(keysOf(task), [memberOf(task), leaseMs])) as unknown[] | null;
-      return reply === null ? undefined : { task, lease: Number(reply[0]), attempt: Number(reply[1]) + 1 };
+      return reply === null ? undefined : entryOf(task, reply);
     },
-    async find(task) {
-      const [outbox = '', tries = ''] = keysOf(task);
-      const member = memberOf(task);
-      const [due, [tried, lent], [seconds, microseconds]] = await orUnavailable(
-        () =>
-          Promise.all([
-            redis.zscore(outbox, member),
-            redis.hmget(tries, `${member} tried`, `${member} lent`),
-            redis.time(),
-          ]),
-        onError,
+    find: async (task) => (await findMany([task])).standings[0],
+    findMany,
+    remove: (task, tenant) => remove(task, [memberOf(task)], tenant),
+    async unlist(task, tenant) {
+      const { bucket, kind } = task;
+      await unlistScript(
+        [tenantListKey('deliveries', tenant, bucket), outboxKey(bucket, kind), outboxTriesKey(bucket)],
+        [memberOf(task)],
       );
-      if (due === null) return undefined;
-      const dueInMs = Math.max(0, Number(due) - (Number(seconds) * 1000 + Number(microseconds) / 1000));
-      return { dueInMs, attempts: Number(tried ?? 0), isLeased: dueInMs > 0 && lent === due };
     },
-    remove: (task) => remove(task.bucket, task.kind, [memberOf(task)]),
     async removeOf(owner, kind) {
       const bucket = bucketOf(owner);
       const pattern = `${escaped(`${kind} ${formatOwnerPath(owner)}`)}/*`;
@@ -92,20 +132,17 @@ export function createRedisOutbox(
         const scan = () => redis.zscan(outboxKey(bucket, kind), cursor, 'MATCH', pattern, 'COUNT', SCANNED);
         const [next, found] = await orUnavailable(scan, onError);
         // Members and their scores alternate.
-        await remove(
-          bucket,
-          kind,
-          found.filter((_, index) => index % 2 === 0),
-        );
+        const members = found.filter((_, index) => index % 2 === 0);
+        await remove({ bucket, kind }, members, owner.tenant);
         cursor = next;
       } while (cursor !== '0');
     },
-    done: async ({ task, lease }) => (await put(task, 'done', lease)) === 1,
-    async again({ task, lease }, inMs) {
-      await put(task, 'again', lease, inMs);
+    done: async (entry) => (await put(entry, 'done')) === 1,
+    async again(entry, inMs, failure) {
+      await put(entry, 'again', { inMs, failure });
     },
-    async giveBack({ task, lease }, inMs) {
-      await put(task, 'back', lease, inMs);
+    async giveBack(entry, inMs, failure) {
+      await put(entry, 'back', { inMs, failure });
     },
     async nextInMs(bucket, kinds) {
       if (kinds.length === 0) return undefined;
@@ -140,6 +177,31 @@ export function createRedisOutbox(
       const now = Number(seconds) * 1000;
       return due.reduce((lag, at) => (at < now ? Math.max(lag, now - at) : lag), 0);
     },
+  };
+}
+
+/** An entry from what lend() of outbox/tasks.lua returns. */
+function entryOf(task: OutboxTask, [lease, tried, tenant]: readonly unknown[]): OutboxEntry {
+  return {
+    task,
+    lease: Number(lease),
+    attempt: Number(tried) + 1,
+    ...(tenant !== '' && { tenant: decodeURIComponent(String(tenant)) }),
+  };
+}
+
+function standingOf(
+  [due = '', tried, lent, failed = '']: readonly string[],
+  now: number,
+): OutboxStanding | undefined {
+  if (due === '') return undefined;
+  const dueInMs = Math.max(0, Number(due) - now);
+  const failure = failureOf(failed);
+  return {
+    dueInMs,
+    attempts: Number(tried),
+    isLeased: dueInMs > 0 && lent === due,
+    ...(failure !== undefined && { failure }),
   };
 }
 

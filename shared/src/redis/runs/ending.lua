@@ -37,7 +37,8 @@ end
 local function noteFollowers(key, arg, now)
   for _, kind in ipairs(redis.call('SMEMBERS', (string.gsub(arg.channel, ':stream:', ':subscribers:', 1)))) do
     local bucket, member = string.match(key.running, '^(.*):running$'), kind .. ' ' .. arg.field
-    noteTask(bucket .. ':outbox:' .. kind, bucket .. ':outbox-tries', member, now)
+    local deliveries = bucket .. ':listed-deliveries:' .. string.match(key.listed, '[^:]*$')
+    noteTask(bucket .. ':outbox:' .. kind, bucket .. ':outbox-tries', member, now, nil, deliveries)
   end
 end
 

@@ -130,7 +130,9 @@ export function createRedisRuns({ redis, settings, onError }: RedisRunsDeps): Ru
         ...questions.map(elicitationKey),
         ...delegates.map((streamRequestId) => runKey({ ...run, streamRequestId })),
         // Only the end of a run notes tasks; only a run that goes on waits.
-        ...(end === undefined ? [] : [...followerKeys(run), outboxTriesKey(bucketOf(run))]),
+        ...(end === undefined
+          ? []
+          : [...followerKeys(run), tenantListKey('deliveries', run.tenant, bucketOf(run))]),
       ],
       args: {
         streamRequestId: run.streamRequestId,

@@ -17,7 +17,7 @@
 -- tokensUsed: tokens of the steps among the notes, counted in `tokens` for `tokensWindow` ms from the first of them on
 -- usage, usageEnds: see runs/usage. listed: zset of the tenant's turns in the bucket, see tenants/scores. watched: see tenants/tell-change. turns: set of the keys of the person's running turns
 -- KEYS beyond the named ones: rows of the questions, then runs, that the run is to wait for when it is detached; at its end
--- instead `subscribers`, the outboxes of the kinds that can be in it, and the leases of the bucket's tasks, by the names that are
+-- instead `subscribers`, the outboxes of the kinds that can be in it and the list of the tenant's deliveries, by the names that are
 -- derived here: a newer version may have subscribed a kind that this one does not know.
 -- ARGV beyond the named ones: field and value of each note, name and JSON of each event, the messages.
 -- Returns 'written', 'stopping', 'fenced', 'behind', 'full', 'wait-ended' or 'gone'.

@@ -7,10 +7,10 @@ import {
   type TenantSignal,
 } from '../../ports/tenant-changes.ts';
 import type { Commands } from '../client/connect.ts';
+import { inGroups, settled } from '../client/in-groups.ts';
 import { BUCKETS, tagOf } from '../client/keys.ts';
 import { loadScript } from '../client/script.ts';
 import type { Subscriber } from '../client/subscriber.ts';
-import { inGroups, settled } from '../elicitations/in-groups.ts';
 import { changesChannel, watchedKeyIn } from './keys.ts';
 import { createToldNumbers, type NumbersByTag } from './told-numbers.ts';
 
@@ -94,7 +94,7 @@ export function createRedisTenantChanges({ redis, subscriber, onError }: TenantC
         isTold = false;
         return void renew();
       }
-      const message = decodeChange(signal.message);
+      const message = decodeChange(signal.message, tenant);
       if (message === undefined) return;
       const isNext = numbers.add(message.tag, message.number);
       if (!isTold) return;
@@ -138,31 +138,33 @@ interface ToldChange {
 }
 
 /** Reads what tell-change.lua publishes. */
-function decodeChange(message: string): ToldChange | undefined {
+function decodeChange(message: string, tenant: string): ToldChange | undefined {
   const [tag = '', number, at, kind = '', word, path = ''] = message.split(' ');
   const change = CHANGE_WORDS.find((known) => known === word);
-  const named = parseStreamPath(path);
   if (!Number.isFinite(Number(number))) return undefined;
-  const changedKind = kindOf(kind, named?.streamRequestId ?? '');
+  const named = kind === 'delivery' ? subjectOf(path) : parseStreamPath(path);
+  const { streamRequestId: id = '', userId } = named ?? {};
+  const changedKind = kindOf(kind, id);
   return {
     tag,
     number: Number(number),
     change:
       named && change && changedKind
-        ? {
-            kind: changedKind,
-            id: named.streamRequestId,
-            tenant: named.tenant,
-            userId: named.userId,
-            change,
-            at: Number(at),
-          }
+        ? { kind: changedKind, id, tenant, ...(userId !== undefined && { userId }), change, at: Number(at) }
         : undefined,
   };
 }
 
+/** What a delivery is about: the subject of its task is the id of a record, or begins with the path of a turn. */
+function subjectOf(
+  subject: string,
+): { readonly streamRequestId: string; readonly userId?: string } | undefined {
+  if (!subject.includes('/')) return { streamRequestId: subject };
+  return parseStreamPath(subject.split('/', 3).join('/'));
+}
+
 function kindOf(kind: string, id: string): ChangedKind | undefined {
-  if (kind === 'turn') return 'turn';
+  if (kind === 'turn' || kind === 'delivery') return kind;
   if (kind !== 'record') return undefined;
   return isApprovalId(id) ? 'approval' : 'elicitation';
 }

@@ -1,9 +1,9 @@
 import { BUCKET_COUNT, bucketOf, bucketOfRecordId, parseStreamPath } from '@parley/core/domain/ids';
 import type { ListedKind, ListPlace, ListSliceRequest, TenantLists } from '../../ports/tenant-lists.ts';
 import type { Commands } from '../client/connect.ts';
+import { inGroups, settled } from '../client/in-groups.ts';
 import { elicitationKey, inboxKey, runKey, tenantListKey } from '../client/keys.ts';
 import { loadScript, type Script } from '../client/script.ts';
-import { inGroups, settled } from '../elicitations/in-groups.ts';
 
 const BUCKETS = Array.from({ length: BUCKET_COUNT }, (_, bucket) => bucket);
 
@@ -58,6 +58,7 @@ export function createRedisTenantLists(redis: Commands, onError?: (error: unknow
       return ranges.map((_, at) => counts.reduce((sum, each) => sum + (each[at] ?? 0), 0));
     },
     async mend(tenant, kind, member) {
+      if (kind === 'deliveries') return;
       const found = rowKeyOf(kind, member);
       if (found === undefined) return;
       await mendScript([found.row, tenantListKey(kind, tenant, found.bucket)], [member, ...found.times]);
@@ -73,14 +74,17 @@ function listsOf({ tenant, kind }: Pick<ListSliceRequest, 'tenant' | 'kind'>): L
 /** For one person, only the list of their bucket is read; for their open records their inbox, which has the same scores. */
 function listsToMerge(request: ListSliceRequest): ListKey[] {
   const { tenant, kind, state, userId } = request;
-  if (userId === undefined) return listsOf(request);
+  if (userId === undefined) return listsOf(request).filter((one) => isIn(one, request));
   const owner = { tenant, userId };
   const bucket = bucketOf(owner);
-  const isInInbox = state === 'open' && kind !== 'turns';
+  const isInInbox = state === 'open' && (kind === 'elicitations' || kind === 'approvals');
   return [{ bucket, key: isInInbox ? inboxKey(owner) : tenantListKey(kind, tenant, bucket) }];
 }
 
-const PREFIXES = { elicitations: 'el_', approvals: 'ap_', turns: '' } as const;
+const isIn = ({ bucket }: ListKey, { bucket: only }: ListSliceRequest) =>
+  only === undefined || bucket === only;
+
+const PREFIXES = { elicitations: 'el_', approvals: 'ap_', turns: '', deliveries: '' } as const;
 
 /** What has ended has a negative score, so that the end of a record moves its one entry. */
 function sliceArgs(request: ListSliceRequest): (string | number)[] {

@@ -64,7 +64,7 @@ async function removeOfRow({ backend, deliveries }: RemovePartDeps, row: Row): P
   const { tenant, context } = definition;
   const { tasks } = deliveries.notesOn({ id, definition, status });
   await Promise.all([
-    ...tasks.map((task) => backend.outbox.remove(task)),
+    ...tasks.map((task) => backend.outbox.remove(task, tenant)),
     context.toolId === SECRET_TOOL_ID && dropSecretClaim(backend, { family: 'secret', tenant, name: id }),
   ]);
 }

@@ -1,4 +1,4 @@
-import type { Owner } from '@parley/core/domain/ids';
+import type { Owner, StreamRef } from '@parley/core/domain/ids';
 import type { Webhooks } from '@parley/shared/delivery/webhooks';
 import type { Caller } from '@parley/shared/domain/caller';
 import { hasScope } from '@parley/shared/domain/service-key';
@@ -45,6 +45,8 @@ export interface AdminDeps
   readonly chatQuotas: ChatQuotas;
   readonly takePage: TakePage;
   readonly channel?: OperatedChannel | undefined;
+  /** The host to which the updates of an A2A task go from one of its slots. */
+  readonly pushHostOf: (task: StreamRef, slot: number) => Promise<string | undefined>;
   /** True where everything that is configured is of one tenant. */
   readonly hasOneTenant: boolean;
   readonly onAct: OnAct;

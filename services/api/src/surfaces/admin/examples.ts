@@ -1,3 +1,4 @@
+import type { AdminDelivery } from './deliveries/view.ts';
 import type { AdminApproval } from './views/approval-view.ts';
 import type { AdminElicitation } from './views/elicitation-view.ts';
 import type { AdminTurn } from './views/turn-view.ts';
@@ -45,6 +46,22 @@ export const SAMPLE_ADMIN_TURN: AdminTurn = {
   term: 2,
   takeOvers: 0,
   startedAt: '2026-01-15T09:29:55.000Z',
+};
+
+/** A webhook that is tried again, in the same way. */
+export const SAMPLE_ADMIN_DELIVERY: AdminDelivery = {
+  deliveryId: 'msg_el_0gT3fMv7Qx2LrK8sYbWnHc4D',
+  kind: 'webhook',
+  state: 'retrying',
+  target: 'hooks.example.com',
+  elicitationId: 'el_0gT3fMv7Qx2LrK8sYbWnHc4D',
+  streamRequestId: 'sr_0gT3fMv7Qx2LrK8sYbWnHc',
+  userId: 'alice',
+  attempts: 2,
+  lastError: 'status',
+  lastStatus: 503,
+  notedAt: '2026-01-15T09:30:00.000Z',
+  nextAttemptAt: '2026-01-15T09:35:07.000Z',
 };
 
 /** What `why` says of that question. */

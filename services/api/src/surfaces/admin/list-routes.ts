@@ -5,12 +5,22 @@ import type { ListedKind } from '@parley/shared/ports/tenant-lists';
 import { z } from 'zod';
 import { operator, type Route, route } from '../../http/route.ts';
 import { cursorsOf } from './cursor.ts';
+import { deliveriesRoute } from './deliveries/route.ts';
 import { type AdminDeps, mayReadContent } from './deps.ts';
 import { SAMPLE_ADMIN_APPROVAL, SAMPLE_ADMIN_ELICITATION, SAMPLE_ADMIN_TURN } from './examples.ts';
 import { createListReplies, type ExportedList, type ReplyWithList } from './exports.ts';
 import { loadApprovals, loadQuestions, loadTurns } from './load.ts';
 import { type AdminPageRequest, readAdminPage } from './page.ts';
-import { exactly, LIST_QUERY, type ListFormat, statusFilter } from './query.ts';
+import {
+  columnsOf,
+  exactly,
+  is,
+  LIST_DESCRIPTION,
+  LIST_QUERY,
+  type ListFormat,
+  NEXT,
+  statusFilter,
+} from './query.ts';
 import { AdminApproval, approvalView } from './views/approval-view.ts';
 import { AdminElicitation, elicitationView } from './views/elicitation-view.ts';
 import { AdminTurn, TURN_STATES, turnView } from './views/turn-view.ts';
@@ -38,10 +48,6 @@ const TurnQuery = z.strictObject({
   agent: exactly('those of this agent'),
 });
 
-const next = { nextCursor: z.string().optional() };
-const DESCRIPTION =
-  'Over all users of the tenant of the key. A page may have fewer entries than `limit`, or none, and still a `nextCursor`: then more follow.';
-
 interface CommonQuery {
   readonly state: 'open' | 'ended';
   readonly order: 'newest' | 'oldest';
@@ -55,24 +61,22 @@ interface CommonQuery {
   readonly limit: number;
 }
 
-/** The lists of a tenant: questions, approvals and turns. */
+/** The lists of a tenant: questions, approvals, turns and deliveries. */
 export function listRoutes(deps: AdminDeps): Route[] {
   const reply = createListReplies(deps.takePage);
-  return [elicitationsRoute(deps, reply), approvalsRoute(deps, reply), turnsRoute(deps, reply)];
+  return [
+    elicitationsRoute(deps, reply),
+    approvalsRoute(deps, reply),
+    turnsRoute(deps, reply),
+    deliveriesRoute(deps, reply),
+  ];
 }
-
-/** A filter that is not given keeps everything. */
-const is = (wanted: string | undefined, ...values: readonly (string | undefined)[]) =>
-  wanted === undefined || values.includes(wanted);
 
 interface ListedItems<Item> extends Pick<AdminPageRequest<Item>, 'load' | 'hasEnded' | 'keeps'> {
   readonly kind: ListedKind;
   readonly viewOf: (item: Item) => Readonly<Record<string, unknown>>;
 }
 
-/** The columns of CSV: the members of an entry, without its content. */
-const columnsOf = (view: z.ZodObject, ...content: readonly string[]) =>
-  Object.keys(view.shape).filter((name) => !content.includes(name));
 const QUESTION_COLUMNS = columnsOf(AdminElicitation, 'elicitation');
 const APPROVAL_COLUMNS = columnsOf(AdminApproval, 'approval');
 const TURN_COLUMNS = columnsOf(AdminTurn);
@@ -126,12 +130,12 @@ function elicitationsRoute(deps: AdminDeps, reply: ReplyWithList): Route {
     docs: {
       group: 'Operations',
       summary: "List a tenant's questions",
-      description: DESCRIPTION,
+      description: LIST_DESCRIPTION,
       example: { query: '?olderThanSeconds=600', reply: { elicitations: [SAMPLE_ADMIN_ELICITATION] } },
       replies: {
         200: {
           description: 'A page',
-          schema: z.object({ elicitations: z.array(AdminElicitation), ...next }),
+          schema: z.object({ elicitations: z.array(AdminElicitation), ...NEXT }),
         },
       },
     },
@@ -167,10 +171,10 @@ function approvalsRoute(deps: AdminDeps, reply: ReplyWithList): Route {
     docs: {
       group: 'Operations',
       summary: "List a tenant's approvals",
-      description: DESCRIPTION,
+      description: LIST_DESCRIPTION,
       example: { query: '?state=ended&status=denied', reply: { approvals: [SAMPLE_ADMIN_APPROVAL] } },
       replies: {
-        200: { description: 'A page', schema: z.object({ approvals: z.array(AdminApproval), ...next }) },
+        200: { description: 'A page', schema: z.object({ approvals: z.array(AdminApproval), ...NEXT }) },
       },
     },
     async handle(call) {
@@ -204,9 +208,9 @@ function turnsRoute(deps: AdminDeps, reply: ReplyWithList): Route {
     docs: {
       group: 'Operations',
       summary: "List a tenant's turns",
-      description: `${DESCRIPTION} Runs of delegates are listed, too, with their \`parent\`.`,
+      description: `${LIST_DESCRIPTION} Runs of delegates are listed, too, with their \`parent\`.`,
       example: { query: '?status=orphaned,queued', reply: { turns: [SAMPLE_ADMIN_TURN] } },
-      replies: { 200: { description: 'A page', schema: z.object({ turns: z.array(AdminTurn), ...next }) } },
+      replies: { 200: { description: 'A page', schema: z.object({ turns: z.array(AdminTurn), ...NEXT }) } },
     },
     async handle(call) {
       const { caller, query } = call;

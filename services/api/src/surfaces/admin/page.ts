@@ -10,7 +10,10 @@ export interface AdminPageRequest<Item> {
   readonly after?: ListPlace | undefined;
   readonly limit: number;
   /** Reads what is listed; undefined for what is gone. */
-  readonly load: (members: readonly string[]) => Promise<readonly (Item | undefined)[]>;
+  readonly load: (
+    members: readonly string[],
+    places: readonly ListPlace[],
+  ) => Promise<readonly (Item | undefined)[]>;
   readonly hasEnded: (item: Item) => boolean;
   readonly keeps: (item: Item) => boolean;
 }
@@ -23,7 +26,7 @@ interface AdminPage<Item> {
 
 /** One page of a list of a tenant. The rows are the truth: a place that does not agree with its row is mended and left out. */
 export async function readAdminPage<Item>(
-  lists: TenantLists,
+  lists: Pick<TenantLists, 'slice' | 'mend'>,
   { slice, after: from, limit, load, hasEnded, keeps }: AdminPageRequest<Item>,
 ): Promise<AdminPage<Item>> {
   const items: Item[] = [];
@@ -31,7 +34,10 @@ export async function readAdminPage<Item>(
   for (let examined = 0; examined < EXAMINED_MAX; examined += CHUNK) {
     const request = { ...slice, limit: CHUNK, ...(after !== undefined && { after }) };
     const places = await lists.slice(request);
-    const found = await load(places.map(({ member }) => member));
+    const found = await load(
+      places.map(({ member }) => member),
+      places,
+    );
     const isRight = (item: Item | undefined): item is Item =>
       item !== undefined && hasEnded(item) === (slice.state === 'ended');
     const wrong = places.filter((_, at) => !isRight(found[at]));

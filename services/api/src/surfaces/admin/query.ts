@@ -24,6 +24,19 @@ const Format = z
 /** A filter by one exact text. */
 export const exactly = (what: string) => z.string().min(1).max(WORD_MAX).optional().describe(`Only ${what}.`);
 
+/** The columns of CSV: the members of an entry, without its content. */
+export const columnsOf = (view: z.ZodObject, ...content: readonly string[]) =>
+  Object.keys(view.shape).filter((name) => !content.includes(name));
+
+/** What the replies of all lists have beside their entries. */
+export const NEXT = { nextCursor: z.string().optional() };
+export const LIST_DESCRIPTION =
+  'Over all users of the tenant of the key. A page may have fewer entries than `limit`, or none, and still a `nextCursor`: then more follow.';
+
+/** A filter that is not given keeps everything. */
+export const is = (wanted: string | undefined, ...values: readonly (string | undefined)[]) =>
+  wanted === undefined || values.includes(wanted);
+
 /** A filter by several statuses. */
 export function statusFilter<const Status extends string>(statuses: readonly Status[]) {
   return z

@@ -235,7 +235,7 @@ function redeliverRoute(deps: AdminDeps, kind: AdminFamily): Route {
       group: 'Operations',
       summary: `Deliver ${kind.noun} again`,
       description:
-        'By `webhook`: one that was given up, from its first attempt on. By the name of a channel, such as `slack`: its messages are brought up to date.',
+        'By `webhook`: one that was given up or is tried again, at once and from its first attempt on. By the name of a channel, such as `slack`: its messages are brought up to date.',
       example: {
         body: { by: kind.family === 'approval' ? 'slack' : 'webhook' },
         reply: { outstanding: true },

@@ -16,10 +16,15 @@ import { changesOf } from './changes.ts';
 export const AdminChange = z
   .object({
     kind: z.enum(CHANGED_KINDS),
-    id: z.string().describe('The record, or the stream request of the turn.'),
+    id: z
+      .string()
+      .describe('The record, or the stream request of the turn; of a delivery, the one that it is about.'),
     change: z.enum(CHANGE_WORDS).describe('`changed`: it has not ended.'),
     at: z.iso.datetime().describe('On the Redis clock.'),
-    userId: z.string().optional().describe('Absent for the turn of a service key.'),
+    userId: z
+      .string()
+      .optional()
+      .describe('Absent for the turn of a service key, and for the delivery of a record.'),
     key: z.string().optional().describe('The service key whose turn it is.'),
   })
   .meta({ id: 'AdminChange' });
@@ -47,7 +52,7 @@ export function eventsRoute({
       group: 'Operations',
       summary: 'Follow what changes in a tenant',
       description:
-        'Events `change` name each question, approval and turn that begins, changes or ends, without its content. The first event is `reload`: changes from now on are told, so read your lists. Another one comes wherever changes may have been missed. A stream that is opened again begins with `reload`, too. A reader that is slow gets the latest change of each.',
+        'Events `change` name each question, approval and turn that begins, changes or ends, and each delivery that ends, fails or is begun again, without its content. What a change of a question notes for delivery is not told beside it. The first event is `reload`: changes from now on are told, so read your lists. Another one comes wherever changes may have been missed. A stream that is opened again begins with `reload`, too. A reader that is slow gets the latest change of each.',
       example: { reply: sampleEvents(['reload', undefined, {}], ['change', undefined, SAMPLE]) },
       replies: { 200: { description: 'Server-sent events; data is JSON', events: true } },
     },
@@ -89,12 +94,17 @@ async function* toEvents(
 }
 
 function viewOf(change: TenantChange): AdminChange {
-  const key = keyOfOwner(change);
   return {
     kind: change.kind,
     id: change.id,
     change: change.change,
     at: new Date(change.at).toISOString(),
-    ...(key === undefined ? { userId: change.userId } : { key }),
+    ...whoseOf(change),
   };
+}
+
+function whoseOf({ tenant, userId }: TenantChange): Pick<AdminChange, 'userId' | 'key'> {
+  if (userId === undefined) return {};
+  const key = keyOfOwner({ tenant, userId });
+  return key === undefined ? { userId } : { key };
 }

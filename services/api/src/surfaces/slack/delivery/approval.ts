@@ -23,7 +23,7 @@ export async function deliverApproval(
     messageAt: ({ userId: user, isPrivate }: SlackThread) => approvalMessage(row, { user, isPrivate }),
     async afterwards() {
       await deps.places.putCall(row.definition, row.definition.step, row.id);
-      await deps.outbox.add(stepTask(row));
+      await deps.outbox.add(stepTask(row), row.definition.tenant);
     },
   };
   return deliverRecord(deps, shown, attempt);

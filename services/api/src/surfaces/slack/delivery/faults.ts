@@ -57,11 +57,14 @@ const RETRY_MS_MAX = 60_000;
 export function resultOf(fault: SlackFault, attempt: number): OutboxResult {
   switch (fault.type) {
     case 'limited':
-      return { deferInMs: fault.retryAfterMs };
+      return { deferInMs: fault.retryAfterMs, failure: { code: 'limited' } };
     case 'over':
       return { deferInMs: 0 };
     case 'unavailable':
-      return { retryInMs: Math.min(RETRY_MS_MAX, RETRY_MS_MIN * 2 ** Math.min(attempt - 1, 6)) };
+      return {
+        retryInMs: Math.min(RETRY_MS_MAX, RETRY_MS_MIN * 2 ** Math.min(attempt - 1, 6)),
+        failure: { code: 'unavailable' },
+      };
     default:
       return 'done';
   }

@@ -36,7 +36,7 @@ export async function deliverRecord(
   const { row, isOpen, now } = record;
   const ofTurn = await deps.places.turn(row.definition);
   // The reply continues below the record once the turn does.
-  if (ofTurn !== undefined && !isOpen) await deps.outbox.add(turnTask(row.definition));
+  if (ofTurn !== undefined && !isOpen) await deps.outbox.add(turnTask(row.definition), row.definition.tenant);
   try {
     const plan = ofTurn === undefined ? await planNotice(deps, row, isOpen, now) : { place: ofTurn };
     if (!('place' in plan)) return plan.result;

@@ -125,7 +125,7 @@ async function begin(
     if (error.code !== 'idempotency_mismatch') return refusalText(error.code, error.message);
   }
   await followFor(deps.keptMs);
-  await deps.outbox.add(turnTask(stream));
+  await deps.outbox.add(turnTask(stream), stream.tenant);
   deps.nudge();
   return run?.isRepeat === false ? notice : undefined;
 }

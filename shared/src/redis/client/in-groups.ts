@@ -1,4 +1,4 @@
-import type { Commands } from '../client/connect.ts';
+import type { Commands } from './connect.ts';
 
 // Redis does nothing else while a script runs: one of this many commits takes about a millisecond.
 const GROUP_MAX = 25;
