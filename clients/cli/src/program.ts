@@ -7,6 +7,7 @@ import { registerCompletion } from './commands/completion.ts';
 import { registerDev } from './commands/dev.ts';
 import { registerDoctor } from './commands/doctor.ts';
 import { registerElicit } from './commands/elicit.ts';
+import { registerEnv } from './commands/env.ts';
 import { registerInbox } from './commands/inbox.ts';
 import { registerSecret } from './commands/secret.ts';
 import { registerToken } from './commands/token.ts';
@@ -26,6 +27,7 @@ const COMMANDS: readonly RegisterCommand[] = [
   registerWatch,
   registerWhy,
   registerToken,
+  registerEnv,
   registerAcp,
   registerSecret,
   registerDoctor,

@@ -28,6 +28,28 @@ export interface Consumer {
 /** Installs packages in an empty folder with an empty home. */
 export async function installIn(options: ConsumerOptions): Promise<Consumer> {
   const { folder, registry, packages, manager = 'npm', node = process.execPath } = options;
+  const consumer = await openConsumer(folder, registry, node);
+  await writeFile(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
+  if (manager === 'npm') await consumer.run('npm', 'install', ...packages);
+  if (manager === 'pnpm') await consumer.run(node, toolScript('pnpm'), 'add', ...packages);
+  if (manager === 'yarn') {
+    await writeFile(
+      join(folder, '.yarnrc.yml'),
+      JSON.stringify(yarnSettings(registry, join(folder, 'home'))),
+    );
+    // A lock file of its own tells Yarn that the folder is a project.
+    await writeFile(join(folder, 'yarn.lock'), '');
+    await consumer.run(node, toolScript('yarn'), 'add', ...packages);
+  }
+  return consumer;
+}
+
+/** Gives a folder an empty home, and an environment whose package managers know the registry alone. */
+export async function openConsumer(
+  folder: string,
+  registry: string,
+  node = process.execPath,
+): Promise<Consumer> {
   const home = join(folder, 'home');
   await mkdir(home, { recursive: true });
   const { PATH = '', LANG } = process.env;
@@ -43,21 +65,7 @@ export async function installIn(options: ConsumerOptions): Promise<Consumer> {
     npm_config_fund: 'false',
     npm_config_audit: 'false',
   };
-  const consumer: Consumer = {
-    folder,
-    env,
-    run: (command, ...args) => run(command, args, { cwd: folder, env }),
-  };
-  await writeFile(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
-  if (manager === 'npm') await consumer.run('npm', 'install', ...packages);
-  if (manager === 'pnpm') await consumer.run(node, toolScript('pnpm'), 'add', ...packages);
-  if (manager === 'yarn') {
-    await writeFile(join(folder, '.yarnrc.yml'), JSON.stringify(yarnSettings(registry, home)));
-    // A lock file of its own tells Yarn that the folder is a project.
-    await writeFile(join(folder, 'yarn.lock'), '');
-    await consumer.run(node, toolScript('yarn'), 'add', ...packages);
-  }
-  return consumer;
+  return { folder, env, run: (command, ...args) => run(command, args, { cwd: folder, env }) };
 }
 
 function yarnSettings(registry: string, home: string): object {

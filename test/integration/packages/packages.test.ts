@@ -1,5 +1,5 @@
 /** The packages as their users get them: published to a registry on this machine, and installed from it in empty folders. */
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { build } from 'esbuild';
@@ -25,6 +25,7 @@ import { hasTools, NODES, nodePath } from '../../../infra/release/tools.ts';
 import { freePort } from '../../harness/free-port.ts';
 import { suiteNotRun } from '../../harness/not-run.ts';
 import { type Consumer, installIn, type Manager } from '../../harness/packages/consumer.ts';
+import { binOf, startDev } from '../../harness/packages/dev.ts';
 import { packCopy } from '../../harness/packages/pack-copy.ts';
 import { readmeExample, readmePage } from '../../harness/packages/readme.ts';
 import { type LocalRegistry, startRegistry } from '../../harness/packages/registry.ts';
@@ -156,14 +157,10 @@ function suite(): void {
       logLevel: 'silent',
     });
 
-    const port = await freePort();
-    const dev = await startDev(command, port);
+    const dev = await startDev(command);
+    onTestFinished(dev.stop);
     await writeFile(join(library.folder, 'ask.mjs'), readmeExample('clients/sdk/README.md', 'ask.mjs'));
-    const settings = JSON.parse(await readFile(join(command.env.PARLEY_HOME ?? '', 'dev.json'), 'utf8')) as {
-      readonly url: string;
-      readonly serviceKey: string;
-    };
-    const env = { ...library.env, PARLEY_URL: settings.url, PARLEY_TOKEN: settings.serviceKey };
+    const env = { ...library.env, ...dev.settings };
     const asking = run('node', ['ask.mjs'], { cwd: library.folder, env });
     await dev.untilSaid(/Question: Which colour\?/);
     await writeFile(join(command.folder, 'answer.json'), '{"colour": "blue"}');
@@ -200,7 +197,7 @@ function suite(): void {
     expect(await consumer.run('node', '--version')).toMatch(new RegExp(`^v${node}\\.`));
     await importAll(consumer, entriesForNode());
     expect(await consumer.run(binOf(consumer), '--version')).toBe(`${manifests[0]?.version}\n`);
-    await startDev(consumer, await freePort());
+    onTestFinished((await startDev(consumer)).stop);
   });
 }
 
@@ -232,14 +229,4 @@ async function link(consumer: Consumer, name: string, source: string): Promise<v
   await rm(place, { recursive: true, force: true });
   await mkdir(dirname(place), { recursive: true });
   await symlink(join(MODULES, source), place);
-}
-
-const binOf = ({ folder }: Consumer) => join(folder, 'node_modules/.bin/parley');
-
-async function startDev(consumer: Consumer, port: number) {
-  const args = ['dev', '--memory', '--no-question', '--port', String(port)];
-  const dev = startCommand(binOf(consumer), args, { cwd: consumer.folder, env: consumer.env });
-  onTestFinished(dev.stop);
-  await dev.untilSaid(/Parley runs at/);
-  return dev;
 }
