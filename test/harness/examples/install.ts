@@ -1,22 +1,64 @@
-import { cp } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { cp, mkdir, readFile, rm, symlink } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { ROOT } from '../../../infra/release/packages.ts';
 import { type Consumer, openConsumer } from '../packages/consumer.ts';
+import { isFullSize } from '../proof-size.ts';
 
-/** Installs the example `examples/<name>` in a folder of its own, as somebody does who has copied it. */
+/** Puts the example `examples/<name>` with its packages into a folder of its own, as somebody does who has copied it. */
 export type InstallExample = (name: string) => Promise<Consumer>;
 
 /** What a developer's own try of an example has made, and what no copy of it begins with. */
-const MADE = new Set(['node_modules', 'package-lock.json', 'dist', '.next', 'next-env.d.ts', '.env']);
+const MADE = new Set([
+  'node_modules',
+  'package-lock.json',
+  'dist',
+  '.next',
+  'next-env.d.ts',
+  '.env',
+  'refunds.json',
+]);
+const MODULES = join(ROOT, 'node_modules');
 
-/** Installs examples below `folder`, with Parley's packages from this registry. */
-export function createExamples(folder: string, registry: string): InstallExample {
+interface ExamplesPlace {
+  /** Examples are installed below this folder. */
+  readonly folder: string;
+  /** The URL of the registry that has Parley's packages. */
+  readonly registry: string;
+  /** Has installed Parley's libraries from this registry. */
+  readonly library: Consumer;
+}
+
+/**
+ * At full size npm installs all packages of an example from the registry, and its types are checked. Otherwise it gets the
+ * published packages that `library` has, and this repository's own copies of others, since an npm install takes seconds of
+ * processor time.
+ */
+export function createExamples({ folder, registry, library }: ExamplesPlace): InstallExample {
   return async (name) => {
     const copy = join(folder, 'examples', name);
     const isOfExample = (path: string) => !MADE.has(basename(path));
     await cp(join(ROOT, 'examples', name), copy, { recursive: true, filter: isOfExample });
     const example = await openConsumer(copy, registry);
-    await example.run('npm', 'install');
+    if (isFullSize) {
+      await example.run('npm', 'install');
+      await example.run('npx', 'tsc');
+      return example;
+    }
+    await cp(join(library.folder, 'node_modules'), join(copy, 'node_modules'), { recursive: true });
+    await rm(join(copy, 'node_modules/.bin'), { recursive: true, force: true });
+    const { dependencies, devDependencies } = JSON.parse(await readFile(join(copy, 'package.json'), 'utf8'));
+    const others = Object.keys({ ...dependencies, ...devDependencies }).filter(
+      (each) => !each.startsWith('@parley/'),
+    );
+    for (const each of ['.bin', ...others]) await linkPackage(example, each, each);
     return example;
   };
+}
+
+/** Makes a package of this repository's own dependencies one of the consumer's, under that name. */
+export async function linkPackage(consumer: Consumer, name: string, source: string): Promise<void> {
+  const place = join(consumer.folder, 'node_modules', name);
+  await rm(place, { recursive: true, force: true });
+  await mkdir(dirname(place), { recursive: true });
+  await symlink(join(MODULES, source), place);
 }

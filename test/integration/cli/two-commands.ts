@@ -6,7 +6,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { freePort } from '../../harness/free-port.ts';
 import { suiteNotRun } from '../../harness/not-run.ts';
 import { paced } from '../../harness/pace.ts';
-import { createTestBrowser } from '../../harness/pages/browser.ts';
+import { answerByLink } from '../../harness/pages/answer-link.ts';
 import { withRedis } from '../../harness/redis/redis-command.ts';
 import { startRedis } from '../../harness/redis/redis-server.ts';
 import { hasTmux, openTerminal, type Terminal } from '../../harness/tmux.ts';
@@ -42,7 +42,7 @@ export function twoCommands(installed: () => string): void {
       const asking = await person.npx(`parley ask 'Which colour?' --choice red --choice blue`);
       const asked = await dev.untilShown(/Which colour\?\n\s+on a page: /);
       await cast.add(dev, asking);
-      await answerOnPage(asked, person.url, { 'field-0': '1' });
+      await answerOnPage(asked, { 'field-0': '1' });
       expect(await asking.untilEnded()).toMatch(/^blue$[\s\S]*^ended 0$/m);
       await cast.add(dev, asking);
       await cast.save();
@@ -90,17 +90,9 @@ async function answerFirst(terminal: Terminal, onStep?: () => Promise<void>): Pr
 }
 
 /** Opens the last page that a screen names, as a browser does, and sends its form. */
-async function answerOnPage(
-  screen: string,
-  publicUrl: string,
-  fields: Readonly<Record<string, string>>,
-): Promise<void> {
+async function answerOnPage(screen: string, fields: Readonly<Record<string, string>>): Promise<void> {
   const shown = screen.replaceAll('\n', '').match(/http:\/\/localhost:\d+\/auth\/[^\s]+#[\w.-]+?(?=\s)/g);
-  const url = new URL(shown?.at(-1) ?? '');
-  const browser = createTestBrowser({ publicUrl });
-  const entry = await browser.open(url.pathname);
-  const question = await browser.submit(entry, 'open', { token: url.hash.slice(1) });
-  expect((await browser.submit(question, 'accept', fields)).status).toBe(200);
+  expect((await answerByLink(shown?.at(-1) ?? '', fields)).status).toBe(200);
 }
 
 /** An empty home and an empty folder, in which the packages are then installed. */
@@ -128,7 +120,6 @@ async function openNewcomer(installed: string, more: Readonly<Record<string, str
   }
   return {
     port,
-    url: `http://localhost:${port}`,
     npx: (line: string) => shell(`npx ${line}`),
     shell,
   };

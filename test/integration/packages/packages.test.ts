@@ -1,7 +1,7 @@
 /** The packages as their users get them: published to a registry on this machine, and installed from it in empty folders. */
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { INSTALLED_MB_MAX } from '../../../infra/release/budgets.ts';
@@ -22,6 +22,7 @@ import {
   run,
 } from '../../../infra/release/packages.ts';
 import { hasTools, NODES, nodePath } from '../../../infra/release/tools.ts';
+import { createExamples, linkPackage } from '../../harness/examples/install.ts';
 import { freePort } from '../../harness/free-port.ts';
 import { suiteNotRun } from '../../harness/not-run.ts';
 import { type Consumer, installIn, type Manager } from '../../harness/packages/consumer.ts';
@@ -31,6 +32,7 @@ import { readmeExample, readmePage } from '../../harness/packages/readme.ts';
 import { type LocalRegistry, startRegistry } from '../../harness/packages/registry.ts';
 import { startCommand } from '../../harness/packages/start-command.ts';
 import { twoCommands } from '../cli/two-commands.ts';
+import { examples } from './examples.ts';
 
 const MODULES = join(ROOT, 'node_modules');
 const TSC = join(MODULES, 'typescript/bin/tsc');
@@ -106,8 +108,8 @@ function suite(): void {
     ['nodenext', 'ai'],
     ['bundler', 'ai7'],
   ])('TypeScript checks a program as %s, with %s', async (resolution, ai) => {
-    for (const name of ['react', '@types/react', 'csstype']) await link(library, name, name);
-    await link(library, 'ai', ai);
+    for (const name of ['react', '@types/react', 'csstype']) await linkPackage(library, name, name);
+    await linkPackage(library, 'ai', ai);
     // npm reports a peer that is out of range.
     const dependencies = { '@parley/sdk': '*', ai: '*' };
     await writeFile(join(library.folder, 'package.json'), JSON.stringify({ type: 'module', dependencies }));
@@ -184,6 +186,8 @@ function suite(): void {
 
   twoCommands(() => join(command.folder, 'node_modules'));
 
+  examples(() => ({ install: createExamples({ folder, registry: registry.url, library }), command }));
+
   const managers: readonly Manager[] = ['npm', 'pnpm', 'yarn'];
   const matrix = managers.flatMap((manager) => NODES.map((node) => ({ manager, node })));
   it.runIf(isFull).each(matrix)('$manager installs them on Node $node', async ({ manager, node }) => {
@@ -221,12 +225,4 @@ async function importAll(consumer: Consumer, entries: readonly string[]): Promis
   const script = entries.map((entry) => `await import('${entry}');`).join('\n');
   await writeFile(join(consumer.folder, 'import-all.mjs'), script);
   await consumer.run('node', 'import-all.mjs');
-}
-
-/** Makes a package of this repository's own dependencies one of the consumer's, under that name. */
-async function link(consumer: Consumer, name: string, source: string): Promise<void> {
-  const place = join(consumer.folder, 'node_modules', name);
-  await rm(place, { recursive: true, force: true });
-  await mkdir(dirname(place), { recursive: true });
-  await symlink(join(MODULES, source), place);
 }
