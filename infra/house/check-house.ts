@@ -33,7 +33,7 @@ export function checkHouse(files: readonly SourceFile[]): string[] {
   ];
 }
 
-/** Every import by which a suite of tests reaches into another suite, or that leads back to its file, one sentence each. */
+/** Every import by which a suite of tests or an example reaches into another one, or that leads back to its file. */
 export function checkSuites(files: readonly SourceFile[]): string[] {
   const reaching = files.flatMap((file) =>
     importsOf(file).flatMap((specifier) => {
@@ -43,16 +43,29 @@ export function checkSuites(files: readonly SourceFile[]): string[] {
       return [`${file.path}: imports ${specifier}; only test/${TEST_HARNESS} serves several suites`];
     }),
   );
+  // Who copies an example has nothing but the published packages.
+  const beyond = files.flatMap(({ path, text }) => {
+    const own = /^examples\/[^/]+\//.exec(path)?.[0];
+    if (own === undefined) return [];
+    const isOutside = (specifier: string) =>
+      /^@parley\/(?!sdk|widget|core|server|cli)/.test(specifier) ||
+      (specifier.startsWith('.') && targetOf(path, specifier)?.startsWith(own) !== true);
+    return importsOf({ path, text })
+      .filter(isOutside)
+      .map(
+        (specifier) => `${path}: imports ${specifier}; an example has its own folder and published packages`,
+      );
+  });
   // Types of tests may lead back: nothing of them is there when a file is loaded.
   const loaded = files.map(({ path, text }) => ({ path, text: text.replaceAll(TYPE_IMPORTS, '') }));
-  return [...reaching, ...faultsOfCycles(loaded)];
+  return [...reaching, ...beyond, ...faultsOfCycles(loaded)];
 }
 
 const TYPE_IMPORTS = /^import (?:type [^;]*?|\{\s*(?:type \w+(?: as \w+)?,?\s*)+\}) from '[^']+';$/gm;
 
 /** Reads the tests below `root`, with what helps them, and what is neither a test nor the product. */
 export function readTests(root: string): SourceFile[] {
-  return readFolders(root, ['test', 'infra', 'bench']);
+  return readFolders(root, ['test', 'infra', 'bench', 'examples']);
 }
 
 /** Reads the product's own sources below `root`. */
@@ -74,7 +87,7 @@ export function readSources(root: string): SourceFile[] {
 function readFolders(root: string, folders: readonly string[]): SourceFile[] {
   return folders.flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-      .filter((name) => /\.tsx?$/.test(name) && !name.includes('node_modules'))
+      .filter((name) => /\.tsx?$/.test(name) && !/node_modules|\.next/.test(name))
       .map((name) => `${folder}/${name.replaceAll('\\', '/')}`)
       .map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') })),
   );

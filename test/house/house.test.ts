@@ -45,6 +45,14 @@ describe('the house', () => {
     expect(test('../../faults/site.ts')).not.toEqual([]);
   });
 
+  it('lets an example import its own folder and published packages', () => {
+    const example = (specifier: string) =>
+      checkSuites([{ path: 'examples/page/src/a.ts', text: `import { x } from '${specifier}';` }]);
+    expect(['../b.ts', './c.ts', '@parley/sdk/chat', 'express'].flatMap(example)).toEqual([]);
+    for (const other of ['../../other/b.ts', '../../../shared/src/a.ts', '@parley/shared/domain/caller'])
+      expect(example(other)).toHaveLength(1);
+  });
+
   it('lets no file of a test lead back to itself, other than by types', () => {
     const test = (imported: string) =>
       checkSuites([

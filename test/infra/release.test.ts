@@ -35,7 +35,7 @@ it('a release gives everything one version, dates the changelog and publishes no
   const manifests = await git(ROOT, 'ls-files', 'package.json', 'shared/package.json', '*/*/package.json');
   const ours = manifests
     .split('\n')
-    .filter((path) => /^(?:(?:shared|services\/\w+|clients\/\w+)\/)?package/.test(path));
+    .filter((path) => /^(?:(?:shared|services\/\w+|clients\/\w+|examples\/[\w-]+)\/)?package/.test(path));
   const texts = config.plugins['@release-it/bumper'].out.map(({ file }) => file);
   for (const path of [...ours, ...texts, 'package-lock.json', '.npmrc', 'CHANGELOG.md']) {
     await mkdir(dirname(join(folder, path)), { recursive: true });
@@ -71,6 +71,7 @@ it('a release gives everything one version, dates the changelog and publishes no
     'services',
     'shared',
     'infra',
+    'examples',
     '*.yml',
   );
   const listed = [...ours, ...texts, 'infra/release/package-lock.json'];

@@ -55,6 +55,7 @@ describe('a variable that the docs name', () => {
     'docker-compose.yml',
     'infra/redis/start.sh',
     'clients/cli/src/env.ts',
+    'clients/cli/src/commands/env.ts',
     'services/api/src/agents/config/services/program.ts',
     'test/harness/redis/ensure-redis-server.ts',
   ];
