@@ -1,7 +1,7 @@
 'use client';
 
 import { Chat, useChat } from '@ai-sdk/react';
-import { createChatTransport } from '@parley/sdk/chat';
+import { createChatTransport, isTurnWaiting } from '@parley/sdk/chat';
 import type { Elicitation } from '@parley/widget';
 import { createElicitationServer } from '@parley/widget/server';
 import type { UIMessage } from 'ai';
@@ -24,7 +24,15 @@ export function TravelDesk({ id, parleyUrl }: { readonly id: string; readonly pa
   const [chat] = useState(() => new Chat<Message>({ id, transport }));
   const { messages, sendMessage, status, error } = useChat({ chat, resume: true });
   useEffect(() => transport.attach(chat), [transport, chat]);
+  const [isSettled, setIsSettled] = useState(false);
   const [text, setText] = useState('');
+
+  // The stream of a turn that waits for long ends. It is resumed once the question is settled.
+  useEffect(() => {
+    if (!isSettled || status !== 'ready') return;
+    setIsSettled(false);
+    if (isTurnWaiting(chat)) void chat.resumeStream();
+  }, [chat, isSettled, status]);
 
   function send(event: FormEvent) {
     event.preventDefault();
@@ -40,7 +48,14 @@ export function TravelDesk({ id, parleyUrl }: { readonly id: string; readonly pa
             if (part.type === 'text') return <p key={at}>{part.text}</p>;
             // A question of the agent. The card sends the answer, and the reply goes on in this stream.
             if (part.type === 'data-elicitation-request')
-              return <ElicitationCard key={part.id} server={server} elicitation={part.data} />;
+              return (
+                <ElicitationCard
+                  key={part.id}
+                  server={server}
+                  elicitation={part.data}
+                  onElicitationSettled={() => setIsSettled(true)}
+                />
+              );
             return null;
           })}
         </article>

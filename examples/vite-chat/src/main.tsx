@@ -1,5 +1,5 @@
 import { Chat, useChat } from '@ai-sdk/react';
-import { createChatTransport } from '@parley/sdk/chat';
+import { createChatTransport, isTurnWaiting } from '@parley/sdk/chat';
 import type { Elicitation } from '@parley/widget';
 import { ElicitationCard } from '@parley/widget/react';
 import { createElicitationServer } from '@parley/widget/server';
@@ -26,7 +26,15 @@ function TravelDesk() {
   const [chat] = useState(() => new Chat<Message>({ id: conversationId(), transport }));
   const { messages, sendMessage, status, error } = useChat({ chat, resume: true });
   useEffect(() => transport.attach(chat), [chat]);
+  const [isSettled, setIsSettled] = useState(false);
   const [text, setText] = useState('');
+
+  // The stream of a turn that waits for long ends. It is resumed once the question is settled.
+  useEffect(() => {
+    if (!isSettled || status !== 'ready') return;
+    setIsSettled(false);
+    if (isTurnWaiting(chat)) void chat.resumeStream();
+  }, [chat, isSettled, status]);
 
   function send(event: FormEvent) {
     event.preventDefault();
@@ -43,7 +51,14 @@ function TravelDesk() {
             if (part.type === 'text') return <p key={at}>{part.text}</p>;
             // A question of the agent. The card sends the answer, and the reply goes on in this stream.
             if (part.type === 'data-elicitation-request')
-              return <ElicitationCard key={part.id} server={server} elicitation={part.data} />;
+              return (
+                <ElicitationCard
+                  key={part.id}
+                  server={server}
+                  elicitation={part.data}
+                  onElicitationSettled={() => setIsSettled(true)}
+                />
+              );
             return null;
           })}
         </article>

@@ -41,11 +41,14 @@ export function inBrowser(path: string, { open, service }: ExamplesSite): void {
         .click();
     };
 
-    /** Writes in a chat, answers the question of its agent there, and reads the reply. */
+    /** Writes in a chat, answers the question of its agent there once the stream no longer waits, and reads the reply. */
     async function chatAt(url: string): Promise<void> {
       const page = await visit(url);
       await page.getByRole('textbox', { name: 'Message' }).fill('Plan a trip');
       await page.getByRole('button', { name: 'Send', exact: true }).click();
+      await page.locator('elicitation-card').waitFor();
+      await page.getByRole('textbox', { name: 'Message' }).fill('Hurry');
+      await page.locator('button[type=submit]:enabled', { hasText: 'Send' }).waitFor();
       await answer(page, 'Lisbon');
       await page.getByText('Then I plan').waitFor();
       expect(await page.locator('article').last().innerText()).toContain('Lisbon');

@@ -53,6 +53,8 @@ export function examples(context: () => ExamplesContext): void {
       dev = await startDev(command, {
         PARLEY_CONFIG: config,
         OPENAI_API_KEY: 'any',
+        // Turns are detached soon, so that chats have to resume them.
+        PARLEY_HOLD_SECONDS: '1',
         PARLEY_WEBHOOK_SECRETS: `dev:${WEBHOOK_SECRET}`,
       });
       const { PARLEY_JWT_SECRET: secret = '', PARLEY_TENANT: tenant = '', PARLEY_TOKEN = '' } = dev.settings;

@@ -79,7 +79,7 @@ describe('a link between the docs', () => {
         .replaceAll(/\s/g, '-'),
     );
 
-  it.each(pages)('on %s leads to an existing heading', (page) => {
+  it.each([...pages, 'examples/README.md'])('on %s leads to an existing heading', (page) => {
     const missing = [...read(page).matchAll(/\]\(([\w./-]*?\.md)?#([\w-]+)\)/g)].filter(
       ([, file, anchor = '']) => {
         const target = file === undefined ? page : new URL(file, new URL(page, 'file:///')).pathname.slice(1);
