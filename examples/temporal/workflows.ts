@@ -1,0 +1,16 @@
+import { proxyActivities } from '@temporalio/workflow';
+import type * as activities from './activities.ts';
+
+// As long as a person may need. Without heartbeats for 30 seconds the worker counts as lost, and another one asks on.
+const { isApproved } = proxyActivities<typeof activities>({
+  startToCloseTimeout: '25 hours',
+  heartbeatTimeout: '30 seconds',
+});
+const { pay } = proxyActivities<typeof activities>({ startToCloseTimeout: '1 minute' });
+
+/** Pays money back after a person has agreed. */
+export async function refund(order: activities.Refund): Promise<'paid' | 'refused'> {
+  if (!(await isApproved(order))) return 'refused';
+  await pay(order);
+  return 'paid';
+}
