@@ -1,19 +1,48 @@
 import { FILE_VARIABLES, Variables } from '@parley/shared/config/variables';
 import { z } from 'zod';
 
+/** The groups of the page, and how the names of their variables begin. The first group that fits takes a variable. */
+const GROUPS: readonly (readonly [title: string, beginnings: readonly string[]])[] = [
+  ['Process', ['NODE_ENV', 'PORT', 'PARLEY_HOST', 'PARLEY_POD']],
+  ['Redis', ['REDIS_URL', 'PARLEY_REDIS_', 'PARLEY_TIMER_QUEUES']],
+  ['Callers', ['PARLEY_JWT_', 'PARLEY_API_KEYS', 'PARLEY_CORS_ORIGINS']],
+  ['Agents', ['PARLEY_CONFIG', 'PARLEY_DELEGATES', 'PARLEY_OPENAI_STEPS', 'PARLEY_HOLD_SECONDS']],
+  [
+    'Hosted pages and accounts',
+    [
+      ...['PARLEY_PUBLIC_URL', 'PARLEY_CONNECT_', 'PARLEY_VAULT_', 'PARLEY_APPROVAL_LINKS'],
+      ...['PARLEY_TITLE', 'PARLEY_LOGO_URL'],
+    ],
+  ],
+  ['Console', ['PARLEY_CONSOLE']],
+  ['Slack', ['PARLEY_SLACK_']],
+  ['Webhooks', ['PARLEY_WEBHOOK_SECRETS', 'PARLEY_DEAD_LETTER_SECONDS']],
+  ['MCP', ['PARLEY_MCP_']],
+  ['A2A', ['PARLEY_A2A_']],
+  ['Logs, metrics and traces', ['OTEL_', 'PARLEY_METRICS_', 'PARLEY_LOG_']],
+  ['Limits', ['PARLEY_LIMIT_', 'PARLEY_REFUSAL_DELAY_MS']],
+  ['Times', ['PARLEY_']],
+];
+
 /** docs/configuration.md, written from the one schema of all variables. */
 export function configurationPage(): string {
   const { properties = {} } = z.toJSONSchema(Variables, { io: 'input', unrepresentable: 'any' }) as {
-    properties?: Record<string, { description?: string; default?: unknown; enum?: string[] }>;
+    properties?: Readonly<Record<string, Property>>;
   };
-  const lines = Object.entries(properties).map(
-    ([name, { description = '', default: fallback, enum: choices }]) => {
-      const values =
-        choices === undefined ? '' : ` One of ${choices.map((choice) => `\`${choice}\``).join(', ')}.`;
-      const stated = fallback === undefined || fallback === '' || description.includes('Default');
-      return `| \`${name}\` | ${description}${values}${stated ? '' : ` Default \`${fallback}\`.`} |`;
-    },
-  );
+  const groupOf = (name: string) =>
+    GROUPS.find(([, beginnings]) => beginnings.some((beginning) => name.startsWith(beginning)))?.[0];
+  const sections = [...GROUPS.map(([title]) => title), undefined].flatMap((title) => {
+    const rows = Object.entries(properties).filter(([name]) => groupOf(name) === title);
+    if (rows.length === 0) return [];
+    return [
+      `## ${title ?? 'Others'}`,
+      '',
+      '| variable | what it does |',
+      '|---|---|',
+      ...rows.map(rowOf),
+      '',
+    ];
+  });
   return [
     '# Configuration',
     '',
@@ -22,9 +51,19 @@ export function configurationPage(): string {
     '',
     `A secret may be in a file: \`<NAME>_FILE\` is its path, for ${FILE_VARIABLES.map((name) => `\`${name}\``).join(', ')}.`,
     '',
-    '| variable | what it does |',
-    '|---|---|',
-    ...lines,
-    '',
+    ...sections,
   ].join('\n');
+}
+
+interface Property {
+  readonly description?: string;
+  readonly default?: unknown;
+  readonly enum?: readonly string[];
+}
+
+function rowOf([name, { description = '', default: fallback, enum: choices }]: [string, Property]): string {
+  const values =
+    choices === undefined ? '' : ` One of ${choices.map((choice) => `\`${choice}\``).join(', ')}.`;
+  const stated = fallback === undefined || fallback === '' || description.includes('Default');
+  return `| \`${name}\` | ${description}${values}${stated ? '' : ` Default \`${fallback}\`.`} |`;
 }

@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { readCosts } from '../../test/runner/costs.ts';
 import { readSources } from '../house/check-house.ts';
+import { llmsText, readmeWithPages } from '../site/lists.ts';
 import { A2A } from './a2a-held.ts';
 import { ACP } from './acp-held.ts';
 import { agentsPage } from './agents-page.ts';
@@ -9,13 +10,22 @@ import { architecturePage } from './architecture-page.ts';
 import { configurationPage } from './configuration-page.ts';
 import { consoleTypes } from './console-types.ts';
 import { cliPage } from './doctor-table.ts';
+import { errorsPage } from './errors-page.ts';
 import { MCP } from './mcp-held.ts';
 import { findHoldingTests, normativePage, readRows } from './normative.ts';
+import { stateDiagram } from './state-diagram.ts';
 import { plantedDefectsPage, testingPage } from './testing-page.ts';
 
 const root = new URL('../../', import.meta.url);
 
 writeFileSync(new URL('docs/configuration.md', root), configurationPage());
+
+writeFileSync(new URL('docs/errors.md', root), errorsPage());
+writeFileSync(new URL('docs/images/states.svg', root), stateDiagram());
+
+const readme = new URL('README.md', root);
+writeFileSync(readme, readmeWithPages(readFileSync(readme, 'utf8')));
+writeFileSync(new URL('llms.txt', root), llmsText(readFileSync(readme, 'utf8')));
 
 const agents = new URL('docs/agents.md', root);
 const example = new URL('test/unit/agents/config/fixtures/example.yaml', root);

@@ -25,8 +25,8 @@ const readLock = (folder: string): LockFile =>
 const lock = readLock('');
 /** Their builds hold what they need, so that it is named among what their development needs. */
 const BUNDLED = ['clients/widget', 'services/server'];
-/** Packages that a test, a bench or a picture installs, when it runs, and that nothing else needs. */
-const APART = ['bench/peers/', 'test/harness/stacks/'];
+/** Packages that a test, a bench, a picture or the site installs, when it is made, and that nothing else needs. */
+const APART = ['bench/peers/', 'infra/site/', 'test/harness/stacks/'];
 const entries = Object.entries(lock.packages);
 const packages = entries.filter(([path]) => path.includes('node_modules/'));
 const ofAnother = foreignIn(lock);

@@ -69,23 +69,3 @@ describe('a variable that the docs name', () => {
     expect([...new Set(unknown)]).toEqual([]);
   });
 });
-
-describe('a link between the docs', () => {
-  const anchorsOf = (page: string) =>
-    [...read(page).matchAll(/^#{1,4} (.+)$/gm)].map(([, title = '']) =>
-      title
-        .toLowerCase()
-        .replaceAll(/[^\w\s-]/g, '')
-        .replaceAll(/\s/g, '-'),
-    );
-
-  it.each([...pages, 'examples/README.md'])('on %s leads to an existing heading', (page) => {
-    const missing = [...read(page).matchAll(/\]\(([\w./-]*?\.md)?#([\w-]+)\)/g)].filter(
-      ([, file, anchor = '']) => {
-        const target = file === undefined ? page : new URL(file, new URL(page, 'file:///')).pathname.slice(1);
-        return !anchorsOf(target).includes(anchor);
-      },
-    );
-    expect(missing.map(([link]) => link)).toEqual([]);
-  });
-});

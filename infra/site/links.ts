@@ -1,0 +1,81 @@
+import { posix } from 'node:path';
+
+/** A link of a page: the target as it is written, without what surrounds it. */
+export interface PageLink {
+  readonly target: string;
+  readonly isImage: boolean;
+}
+
+const FENCE = /^( *)(`{3,}|~{3,})[^\n]*\n[\s\S]*?^\1\2 *$/gm;
+const MARKDOWN_LINK = /(!?)\[((?:[^\][]|\[[^\]]*\])*)\]\(([^()\s]+)\)/g;
+const HTML_LINK = /^( *<[^\n]*?\b(src|srcset|href)=)"([^"\n]+)"/gm;
+
+/** The links and images of a page in Markdown, in order; those in code are none. */
+export function linksIn(text: string): PageLink[] {
+  const links: PageLink[] = [];
+  mapLinks(text, (target, isImage) => {
+    links.push({ target, isImage });
+    return target;
+  });
+  return links;
+}
+
+/** The page with each target of a link or image replaced. Code stays as it is. */
+export function mapLinks(text: string, map: (target: string, isImage: boolean) => string): string {
+  return outsideFences(text, (prose) =>
+    prose
+      .replaceAll(MARKDOWN_LINK, (_, mark: string, label: string, target: string) => {
+        // An image may be the label of a link.
+        const inner = label.includes('](') ? mapLinks(label, map) : label;
+        return `${mark}[${inner}](${map(target, mark === '!')})`;
+      })
+      .replaceAll(HTML_LINK, (_, tag: string, name: string, target: string) => {
+        return `${tag}"${map(target, name !== 'href')}"`;
+      }),
+  );
+}
+
+function outsideFences(text: string, map: (prose: string) => string): string {
+  const parts: string[] = [];
+  let end = 0;
+  for (const match of text.matchAll(FENCE)) {
+    parts.push(map(text.slice(end, match.index)), match[0]);
+    end = match.index + match[0].length;
+  }
+  return [...parts, map(text.slice(end))].join('');
+}
+
+/** True for a target outside of the repository, or within the same page. */
+export function isElsewhere(target: string): boolean {
+  return /^(?:[a-z]+:|#|\/\/)/.test(target);
+}
+
+/** The file or folder of the repository that a page's link leads to, and the anchor with its `#`. */
+export function resolveLink(
+  page: string,
+  target: string,
+): { readonly path: string; readonly anchor: string } {
+  const [file = '', anchor] = target.split('#');
+  const path = file === '' ? page : posix.normalize(posix.join(posix.dirname(page), file)).replace(/\/$/, '');
+  return { path, anchor: anchor === undefined ? '' : `#${anchor}` };
+}
+
+/** The anchor of a heading, as GitHub makes it. */
+export function anchorOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}_\s-]/gu, '')
+    .replaceAll(/\s/g, '-');
+}
+
+/** The anchors of a page's headings. */
+export function anchorsIn(text: string): string[] {
+  const prose = text.replaceAll(FENCE, '');
+  const seen = new Map<string, number>();
+  return [...prose.matchAll(/^#{1,6} (.+)$/gm)].map(([, heading = '']) => {
+    const anchor = anchorOf(heading);
+    const times = seen.get(anchor) ?? 0;
+    seen.set(anchor, times + 1);
+    return times === 0 ? anchor : `${anchor}-${times}`;
+  });
+}

@@ -1,0 +1,88 @@
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join, posix } from 'node:path';
+import { isElsewhere, mapLinks, resolveLink } from './links.ts';
+import { groupsOf, llmsFullText, llmsText, REPOSITORY } from './lists.ts';
+import { sitePathOf } from './navigation.ts';
+import { siteOpenApi } from './open-api.ts';
+
+/**
+ * Writes into `folder` what VitePress builds: every page under its path on the site, with links that fit there. The
+ * Markdown itself is served as well, for programs that read.
+ */
+export function stagePages(root: string, folder: string): void {
+  rmSync(folder, { recursive: true, force: true });
+  const groups = groupsOf(root);
+  const sources = groups.flatMap(({ pages }) => pages.map(({ path }) => path));
+  const isPage = new Set(sources);
+  const write = (path: string, text: string) => {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), text);
+  };
+  for (const source of sources) {
+    const text = mapLinks(readFileSync(join(root, source), 'utf8'), (target, isImage) =>
+      targetOnSite(root, isPage, source, { target, isImage }),
+    );
+    write(`${sitePathOf(source)}.md`, text);
+    write(`public/${sitePathOf(source)}.md`, text);
+  }
+  write('api.md', API_PAGE);
+  write('decisions.md', decisionsPage(groups.find(({ title }) => title === 'Decisions')?.pages ?? []));
+  const onSite = (text: string) =>
+    mapLinks(text, (target) => (isElsewhere(target) ? target : `${sitePathOf(target)}.md`));
+  write('public/llms.txt', onSite(llmsText(readFileSync(join(root, 'README.md'), 'utf8'))));
+  write('public/llms-full.txt', llmsFullText(root));
+  write('public/openapi.json', JSON.stringify(siteOpenApi()));
+  cpSync(join(root, 'docs/images'), join(folder, 'images'), { recursive: true });
+}
+
+/** Where a link of a source leads on the site. Files that are no pages are linked in the repository. */
+function targetOnSite(
+  root: string,
+  isPage: ReadonlySet<string>,
+  source: string,
+  { target, isImage }: { readonly target: string; readonly isImage: boolean },
+): string {
+  if (isElsewhere(target)) return target;
+  const { path, anchor } = resolveLink(source, target);
+  const own = posix.dirname(sitePathOf(source));
+  const relative = (to: string) => {
+    const steps = posix.relative(own, to);
+    return steps.startsWith('.') ? steps : `./${steps}`;
+  };
+  if (isImage) return relative(path.replace(/^docs\//, ''));
+  const page = [path, `${path}/README.md`].find((one) => isPage.has(one));
+  if (page !== undefined) return `${relative(sitePathOf(page))}.md${anchor}`;
+  if (path === 'docs/decisions') return relative('decisions.md');
+  const kind = existsSync(join(root, path)) && statSync(join(root, path)).isDirectory() ? 'tree' : 'blob';
+  return `${REPOSITORY}/${kind}/main/${path}${anchor}`;
+}
+
+const API_PAGE = `---
+title: Try the HTTP API
+layout: page
+sidebar: false
+---
+
+<div class="try-it">
+
+# Try the HTTP API
+
+Every call of the [HTTP API](./http-api.md), from the description that a pod serves at \`/openapi.json\`. Calls go from this page to your own
+pod. Enter its address and a token, and list the origin of this page in \`PARLEY_CORS_ORIGINS\` there.
+
+<TryIt />
+
+</div>
+`;
+
+function decisionsPage(pages: readonly { readonly path: string; readonly title: string }[]): string {
+  const items = pages.map(({ path, title }) => `- [${title}](./${sitePathOf(path)}.md)`);
+  return [
+    '# Decisions',
+    '',
+    'What took thought: what was decided, why, and what else was weighed.',
+    '',
+    ...items,
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,81 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { errorsPage } from '../../../infra/docs/errors-page.ts';
+import { stateDiagram } from '../../../infra/docs/state-diagram.ts';
+import { anchorsIn, isElsewhere, linksIn, mapLinks, resolveLink } from '../../../infra/site/links.ts';
+import { groupsOf, llmsText, readmeWithPages } from '../../../infra/site/lists.ts';
+import { sitePathOf } from '../../../infra/site/navigation.ts';
+
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+const read = (path: string) => readFileSync(`${root}${path}`, 'utf8');
+const listed = groupsOf(root).flatMap(({ pages }) => pages.map(({ path }) => path));
+
+function pagesOfRepository(): string[] {
+  const below = (folder: string) =>
+    readdirSync(`${root}${folder}`, { recursive: folder === 'docs', encoding: 'utf8' })
+      .filter((name) => name.endsWith('.md'))
+      .map((name) => `${folder}/${name}`.replace('./', ''));
+  const packages = ['clients', 'services'].flatMap((folder) =>
+    readdirSync(`${root}${folder}`).map((name) => `${folder}/${name}`),
+  );
+  return ['.', 'docs', ...packages].flatMap(below);
+}
+
+describe('the navigation of the site', () => {
+  it('has every page exactly once, each at a path of its own', () => {
+    expect(listed.toSorted()).toEqual(pagesOfRepository().toSorted());
+    expect(new Set(listed.map(sitePathOf)).size).toBe(listed.length);
+  });
+});
+
+describe('a link of the docs', () => {
+  const anchors = new Map<string, readonly string[]>();
+  const anchorsOf = (page: string) => {
+    const known = anchors.get(page) ?? anchorsIn(read(page));
+    anchors.set(page, known);
+    return known;
+  };
+
+  function faultOf(page: string, target: string): string | undefined {
+    const { path, anchor } = resolveLink(page, target);
+    if (path.startsWith('..') || !existsSync(`${root}${path}`)) return `${page}: ${target}: no such file`;
+    if (anchor === '' || anchorsOf(path).includes(anchor.slice(1))) return undefined;
+    return `${page}: ${target}: no such heading`;
+  }
+
+  it('leads to a file, a folder or a heading that exists', () => {
+    const links = listed.flatMap((page) => linksIn(read(page)).map(({ target }) => ({ page, target })));
+    const own = links.filter(({ target }) => target.startsWith('#') || !isElsewhere(target));
+    expect(own.length).toBeGreaterThan(500);
+    expect(own.flatMap(({ page, target }) => faultOf(page, target) ?? [])).toEqual([]);
+  });
+
+  it('is replaced in prose, in images and in HTML, and nowhere in code', () => {
+    const page = [
+      ...['[a `b`](c.md#d) ![e](f.png)', '[![g](h.png)](i.md)', '<img src="j.png">', '', '```'],
+      ...['[k](l.md)', '```', ''],
+    ].join('\n');
+    expect(mapLinks(page, (target, isImage) => `${isImage ? 'image' : 'page'}:${target}`)).toBe(
+      [
+        ...['[a `b`](page:c.md#d) ![e](image:f.png)', '[![g](image:h.png)](page:i.md)'],
+        ...['<img src="image:j.png">', '', '```', '[k](l.md)', '```', ''],
+      ].join('\n'),
+    );
+  });
+});
+
+describe('what npm run docs writes for the site', () => {
+  it('is the list of pages in README.md, and llms.txt', () => {
+    expect(read('README.md')).toBe(readmeWithPages(read('README.md')));
+    expect(read('llms.txt')).toBe(llmsText(read('README.md')));
+  });
+
+  it('is docs/errors.md, from the table of the product', () => {
+    expect(read('docs/errors.md')).toBe(errorsPage());
+  });
+
+  it('is the diagram of the life of a question, from the table of its transitions', () => {
+    expect(read('docs/images/states.svg')).toBe(stateDiagram());
+  });
+});
