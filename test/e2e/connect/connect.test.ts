@@ -7,7 +7,7 @@ import { endings } from './endings.ts';
 import { createRecorder, type Recorder } from './recorder.ts';
 import { renewals } from './renewals.ts';
 import { terminalCanaries } from './terminal-canary.ts';
-import { startWorld, type World } from './world.ts';
+import { BRAND, startWorld, type World } from './world.ts';
 
 // Some readers never disconnect, one does at the first words and one at the question.
 const CONVERSATIONS = SIZE.full ? 200 : 4;
@@ -38,6 +38,22 @@ describe('people who connect an account in the middle of a conversation', () => 
     expect(world.accounts.tokenCalls('authorization_code')).toBe(2 * CONVERSATIONS);
     expect(world.accounts.reusedFamilies()).toEqual([]);
   });
+});
+
+describe('the hosted pages', () => {
+  it.each(['inbox', 'accounts', 'connect/unknown', 'answer/unknown', 'answer/ap_unknown', 'link/unknown'])(
+    'have the title and the picture of the deployment: /auth/%s',
+    async (path) => {
+      const response = await fetch(`${world.url}/auth/${path}`);
+      const html = await response.text();
+      expect(html).toMatch(new RegExp(`<title>[^<]+ ${BRAND.title}</title>`, 'u'));
+      expect(html).toContain(
+        `<header class="brand"><img src="${BRAND.logoUrl}" alt=""><bdi>${BRAND.title}</bdi>`,
+      );
+      const policy = response.headers.get('content-security-policy');
+      expect(policy).toContain(`img-src ${new URL(BRAND.logoUrl).origin};`);
+    },
+  );
 });
 
 endings(() => world);

@@ -25,6 +25,8 @@ import { ACCOUNT, agentsFile, line } from './agents.ts';
 const PEOPLE = 300;
 const SCOPES = ['issues:read', 'issues:write'];
 const PODS = ['pod-1', 'pod-2', 'pod-3'];
+/** What stands at the top of the hosted pages. */
+export const BRAND = { title: 'Example Corporation', logoUrl: 'https://img.example/logo.svg' };
 
 export interface WorldPod extends Pod {
   readonly name: string;
@@ -137,6 +139,8 @@ export async function startWorld({ more, hasUsers = false }: WorldOptions = {}):
     PARLEY_CONFIG: config,
     PARLEY_PUBLIC_URL: proxy.url,
     PARLEY_CONNECT_IDENTITY: 'oidc',
+    PARLEY_TITLE: BRAND.title,
+    PARLEY_LOGO_URL: BRAND.logoUrl,
     PARLEY_CONNECT_PROXY_HOPS: '1',
     PARLEY_CONNECT_OIDC_ISSUER: issuer,
     PARLEY_CONNECT_OIDC_CLIENT_ID: 'parley-sign-in',
