@@ -179,14 +179,38 @@ await describeInChromium('the hosted inbox', (chromium) => {
       await page.keyboard.press('Shift+Tab');
       await expect.poll(() => items(page).count()).toBe(1);
 
+      // Two calls that are one item end at 100 s, and at 900 s once the first is decided: the item moves behind another one.
+      const more: string[] = [];
+      for (const [rule, timeoutSeconds] of [
+        ['two', 100],
+        ['two', 900],
+        ['one', 500],
+      ] as const)
+        more.push(
+          (await requestApproval(here.engine, STREAM, { tool: TOOL, risk: 'low', rule, timeoutSeconds })).row
+            .id,
+        );
+      await page.getByText('4 things wait for you.').waitFor();
+      const [first = '', second = '', other = ''] = more;
+      await items(page).nth(2).getByRole('link').focus();
+      const isStill = await holdFocus(page);
+      await decideAs(here.engine, STREAM, first, { decision: 'deny' });
+      await page.getByText('3 things wait for you.').waitFor();
+      expect(await items(page).nth(1).getByRole('link').getAttribute('href')).toContain(other);
+      expect(await items(page).nth(2).getByRole('link').getAttribute('href')).toContain(second);
+      expect(await isStill()).toBe(true);
+      await page.getByRole('link', { name: 'Look again' }).focus();
+      for (const id of [second, other]) await decideAs(here.engine, STREAM, id, { decision: 'deny' });
+      await page.getByText('One thing waits for you.').waitFor();
+
       for (const at of here.podsServing(EVENTS)) here.losePod(at);
       await requestApproval(here.engine, STREAM, { ...HIGH, timeoutSeconds: 200 });
       await page.getByText('2 things wait for you.').waitFor();
 
-      const other = await page.context().newPage();
-      await other.goto(page.url());
-      await other.getByRole('button', { name: 'Sign out' }).click();
-      await other.getByLabel('User id').waitFor();
+      const elsewhere = await page.context().newPage();
+      await elsewhere.goto(page.url());
+      await elsewhere.getByRole('button', { name: 'Sign out' }).click();
+      await elsewhere.getByLabel('User id').waitFor();
       await requestApproval(here.engine, STREAM, HIGH);
       await page.locator('[role=status]', { hasText: 'You are not signed in any more.' }).waitFor();
       expect(await items(page).count()).toBe(2);
