@@ -14,6 +14,7 @@ const MADE = new Set([
   'dist',
   '.next',
   'next-env.d.ts',
+  'tsconfig.tsbuildinfo',
   '.env',
   'refunds.json',
 ]);
