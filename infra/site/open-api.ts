@@ -9,11 +9,12 @@ import { agUiRoutes } from '../../services/api/src/surfaces/ag-ui/routes.ts';
 import { aiSdkRoutes } from '../../services/api/src/surfaces/ai-sdk/routes.ts';
 import { openAiRoutes } from '../../services/api/src/surfaces/openai/routes.ts';
 import { restRoutes } from '../../services/api/src/surfaces/rest/routes.ts';
+import { POD_ADDRESS } from './pod-address.ts';
 
 // Routes use what they are given only when they are called.
 const UNUSED = {} as never;
 
-/** The calls of a pod that has everything, as OpenAPI, with an address that the reader fills in. */
+/** The calls of a pod that has everything, as OpenAPI. */
 export function siteOpenApi(): OpenApi {
   const surfaces = [
     restRoutes(UNUSED),
@@ -33,11 +34,6 @@ export function siteOpenApi(): OpenApi {
       surfaces.flatMap(({ routes }) => routes),
       version,
     ),
-    servers: [
-      {
-        url: '{address}',
-        variables: { address: { default: 'http://localhost:3000', description: 'Where a pod listens.' } },
-      },
-    ],
+    servers: [{ url: POD_ADDRESS }],
   };
 }

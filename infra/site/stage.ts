@@ -2,8 +2,9 @@ import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFil
 import { dirname, join, posix } from 'node:path';
 import { isElsewhere, mapLinks, resolveLink } from './links.ts';
 import { groupsOf, llmsFullText, llmsText, REPOSITORY } from './lists.ts';
-import { sitePathOf } from './navigation.ts';
+import { LISTED_FOLDERS, type SiteGroup, sitePathOf } from './navigation.ts';
 import { siteOpenApi } from './open-api.ts';
+import { withSequencesAsTables } from './sequences.ts';
 
 /**
  * Writes into `folder` what VitePress builds: every page under its path on the site, with links that fit there. The
@@ -22,11 +23,13 @@ export function stagePages(root: string, folder: string): void {
     const text = mapLinks(readFileSync(join(root, source), 'utf8'), (target, isImage) =>
       targetOnSite(root, isPage, source, { target, isImage }),
     );
-    write(`${sitePathOf(source)}.md`, text);
+    write(`${sitePathOf(source)}.md`, withSequencesAsTables(text));
     write(`public/${sitePathOf(source)}.md`, text);
   }
   write('api.md', API_PAGE);
-  write('decisions.md', decisionsPage(groups.find(({ title }) => title === 'Decisions')?.pages ?? []));
+  for (const { title, folder } of LISTED_FOLDERS)
+    for (const group of groups.filter((one) => one.title === title))
+      write(`${sitePathOf(`${folder}.md`)}.md`, folderPage(group));
   const onSite = (text: string) =>
     mapLinks(text, (target) => (isElsewhere(target) ? target : `${sitePathOf(target)}.md`));
   write('public/llms.txt', onSite(llmsText(readFileSync(join(root, 'README.md'), 'utf8'))));
@@ -52,37 +55,32 @@ function targetOnSite(
   if (isImage) return relative(path.replace(/^docs\//, ''));
   const page = [path, `${path}/README.md`].find((one) => isPage.has(one));
   if (page !== undefined) return `${relative(sitePathOf(page))}.md${anchor}`;
-  if (path === 'docs/decisions') return relative('decisions.md');
+  if (LISTED_FOLDERS.some(({ folder }) => folder === path)) return `${relative(sitePathOf(`${path}.md`))}.md`;
   const kind = existsSync(join(root, path)) && statSync(join(root, path)).isDirectory() ? 'tree' : 'blob';
   return `${REPOSITORY}/${kind}/main/${path}${anchor}`;
 }
 
+// Swagger UI has the `main` of the page, so that what stands before it is in sections of its own.
 const API_PAGE = `---
-title: Try the HTTP API
 layout: page
-sidebar: false
+title: Try the HTTP API
 ---
 
 <div class="try-it">
+<section class="vp-doc" aria-label="Try the HTTP API">
 
 # Try the HTTP API
 
-Every call of the [HTTP API](./http-api.md), from the description that a pod serves at \`/openapi.json\`. Calls go from this page to your own
-pod. Enter its address and a token, and list the origin of this page in \`PARLEY_CORS_ORIGINS\` there.
+Every call of the [HTTP API](./http-api.md), as a pod describes it at \`/openapi.json\`. Calls go from this page to your own pod, which
+takes them when \`PARLEY_CORS_ORIGINS\` there has the origin of this page. The token stays in this page and is forgotten with it.
 
+</section>
 <TryIt />
-
 </div>
 `;
 
-function decisionsPage(pages: readonly { readonly path: string; readonly title: string }[]): string {
-  const items = pages.map(({ path, title }) => `- [${title}](./${sitePathOf(path)}.md)`);
-  return [
-    '# Decisions',
-    '',
-    'What took thought: what was decided, why, and what else was weighed.',
-    '',
-    ...items,
-    '',
-  ].join('\n');
+/** The page of a listed folder, which lists its pages. */
+function folderPage({ title, pages }: SiteGroup): string {
+  const items = pages.map((page) => `- [${page.title}](./${sitePathOf(page.path)}.md)`);
+  return [`# ${title}`, '', ...items, ''].join('\n');
 }

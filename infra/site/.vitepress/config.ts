@@ -1,12 +1,30 @@
 import { fileURLToPath } from 'node:url';
-import { defineConfig } from 'vitepress';
+import { type DefaultTheme, defineConfig } from 'vitepress';
 import { anchorOf } from '../links.ts';
 import { groupsOf, REPOSITORY } from '../lists.ts';
-import { sitePathOf } from '../navigation.ts';
+import { LISTED_FOLDERS, NAVIGATION, type SiteGroup, sitePathOf } from '../navigation.ts';
+import { renderCornersAsCells } from './tables.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
-const groups = groupsOf(root);
 const linkTo = (source: string) => `/${sitePathOf(source).replace(/^index$/, '')}`;
+const listed = groupsOf(root).filter(({ title }) => LISTED_FOLDERS.some((one) => one.title === title));
+
+/** Groups that fold would have a button within a button, so none does. */
+function itemsOf(
+  { title, pages }: SiteGroup,
+  more: DefaultTheme.SidebarItem[] = [],
+): DefaultTheme.SidebarItem {
+  return {
+    text: title,
+    items: [...pages.map((page) => ({ text: page.title, link: linkTo(page.path) })), ...more],
+  };
+}
+
+const pagesBeyond: Readonly<Record<string, DefaultTheme.SidebarItem[]>> = {
+  Reference: [{ text: 'Try the HTTP API', link: '/api' }],
+  Contribute: LISTED_FOLDERS.map(({ title, folder }) => ({ text: title, link: linkTo(`${folder}.md`) })),
+};
+const back = { text: 'All pages', link: '/' };
 
 export default defineConfig({
   lang: 'en',
@@ -16,9 +34,14 @@ export default defineConfig({
   srcDir: 'pages',
   // The Markdown that is served as it is.
   srcExclude: ['public/**'],
+  outDir: '../../dist/site',
   cacheDir: 'node_modules/.vitepress-cache',
   cleanUrls: true,
-  markdown: { anchor: { slugify: anchorOf } },
+  markdown: {
+    anchor: { slugify: anchorOf },
+    theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
+    config: renderCornersAsCells,
+  },
   themeConfig: {
     search: { provider: 'local' },
     outline: { level: [2, 3] },
@@ -28,15 +51,16 @@ export default defineConfig({
       { text: 'HTTP API', link: '/http-api' },
       { text: 'Try it', link: '/api' },
       { text: 'Compare', link: '/compare' },
+      { text: 'Repository', link: REPOSITORY },
     ],
-    sidebar: groups.map(({ title, pages, isForContributors }) => ({
-      text: title,
-      collapsed: isForContributors === true,
-      items: [
-        ...pages.map((page) => ({ text: page.title, link: linkTo(page.path) })),
-        ...(title === 'Reference' ? [{ text: 'Try the HTTP API', link: '/api' }] : []),
-      ],
-    })),
-    socialLinks: [{ icon: 'github', link: REPOSITORY }],
+    sidebar: {
+      '/': NAVIGATION.map((group) => itemsOf(group, pagesBeyond[group.title])),
+      ...Object.fromEntries(
+        listed.map((group, at) => [
+          `/${sitePathOf(`${LISTED_FOLDERS[at]?.folder}.md`)}/`,
+          [back, itemsOf(group)],
+        ]),
+      ),
+    },
   },
 });

@@ -101,7 +101,8 @@ describe('a block of code in the docs', () => {
     expect(unknown).toEqual([]);
   });
 
-  it.runIf(isFullSize)('is TypeScript that compiles, up to the names that the reader has', () => {
-    expect(compileBlocks(root, inLanguage('ts', 'tsx'))).toEqual([]);
-  });
+  if (isFullSize)
+    it('is TypeScript that compiles, up to the names that the reader has', () => {
+      expect(compileBlocks(root, inLanguage('ts', 'tsx'))).toEqual([]);
+    });
 });

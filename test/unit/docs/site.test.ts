@@ -6,6 +6,7 @@ import { stateDiagram } from '../../../infra/docs/state-diagram.ts';
 import { anchorsIn, isElsewhere, linksIn, mapLinks, resolveLink } from '../../../infra/site/links.ts';
 import { groupsOf, llmsText, readmeWithPages } from '../../../infra/site/lists.ts';
 import { sitePathOf } from '../../../infra/site/navigation.ts';
+import { withSequencesAsTables } from '../../../infra/site/sequences.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const read = (path: string) => readFileSync(`${root}${path}`, 'utf8');
@@ -63,6 +64,18 @@ describe('a link of the docs', () => {
       ].join('\n'),
     );
   });
+});
+
+it('a sequence diagram is a table on the site, one row a message or note', () => {
+  const diagram = [
+    ...['```mermaid', 'sequenceDiagram', '  participant C as Chat', '  participant P as Parley (any pod)'],
+    ...['  C->>P: message', '  P-->>C: reply', '  Note over P: done', '```'],
+  ].join('\n');
+  expect(withSequencesAsTables(diagram).split('\n')).toEqual([
+    ...['| from | to | what |', '|---|---|---|', '| Chat | Parley (any pod) | message |'],
+    ...['| Parley (any pod) | Chat | reply |', '| Parley (any pod) | – | done |'],
+  ]);
+  expect(listed.filter((page) => withSequencesAsTables(read(page)).includes('```mermaid'))).toEqual([]);
 });
 
 describe('what npm run docs writes for the site', () => {
