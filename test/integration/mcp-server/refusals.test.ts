@@ -2,7 +2,7 @@ import { ParleyError } from '@parley/core/domain/errors';
 import { readEnv } from '@parley/shared/config/env';
 import type { RunRef } from '@parley/shared/domain/runs/run';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { RefusedByServer } from '../../../services/api/src/agents/mcp/errors.ts';
+import { RefusedByServer } from '../../../services/api/src/agents/mcp/refused-by-server.ts';
 import { NO_OFFERING } from '../../../services/api/src/agents/tools/mcp-offer.ts';
 import type { CallLimitSettings } from '../../../services/api/src/http/limits/call-limits.ts';
 import { ANYBODY, route } from '../../../services/api/src/http/route.ts';

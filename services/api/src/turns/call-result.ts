@@ -1,7 +1,7 @@
 import { isParleyError } from '@parley/core/domain/errors';
 import { isRecord } from '@parley/core/domain/plain-record';
 import { endsTurn } from '@parley/shared/domain/runs/turn-events';
-import { RefusedByServer } from '../agents/mcp/errors.ts';
+import { RefusedByServer } from '../agents/mcp/refused-by-server.ts';
 import type { ServerRefusal } from '../agents/mcp/results.ts';
 import { parseOneCallId } from '../agents/run/one-call.ts';
 import type { FollowedEvent } from './follow.ts';

@@ -15,8 +15,7 @@ import { createMetrics, type Metrics, metricsOptions } from '@parley/shared/obse
 import { createObserver } from '@parley/shared/observe/observer';
 import type { Telemetry } from '@parley/shared/observe/telemetry';
 import type { Backend } from '@parley/shared/ports/backend';
-import { createRedisBackend } from '@parley/shared/redis/backend';
-import { diagnose } from '@parley/shared/redis/diagnosis/diagnose';
+import type { diagnose } from '@parley/shared/redis/diagnosis/diagnose';
 import { startLease } from '@parley/shared/runs/lease';
 import { createProcessDispatch } from '@parley/shared/runtime/dispatch';
 import { withNotices } from '../agents/run/reach.ts';
@@ -62,19 +61,19 @@ const SLOW_READER_MS = 30_000;
 
 /**
  * Builds a pod from its environment; `release` ends its telemetry, too. Only this function selects the backend, and loads
- * what only some pods need: a pod without agents starts in half of the time.
+ * what only some pods need: a pod without agents starts in half of the time, and one in memory has no client of Redis.
  */
 export async function wirePod(env: Env, telemetry: Telemetry): Promise<Pod> {
   const version = readVersion();
   const log = createLog({ service: 'parley-api', level: env.PARLEY_LOG_LEVEL, pod: env.PARLEY_POD });
   const metrics = createMetrics(telemetry.meter, metricsOptions(env));
   const location = redisLocation(env);
-  const backend = openBackend(env, metrics);
+  const backend = await openBackend(env, metrics);
   const isReady = async () => {
     const { commands, subscription } = await backend.health();
     return commands && subscription;
   };
-  const redisWatches = watchEveryRedis({ env, backend, isReady, diagnose, log });
+  const redisWatches = watchEveryRedis({ env, backend, isReady, diagnose: lookAtRedis, log });
   metrics.observe({ timerCanaryAge: async () => secondsOf((await backend.health()).timerCanaryAgeMs) });
   const localTimers = createLocalTimers({
     onDue: (ids) => engine.expireFired(ids),
@@ -144,11 +143,12 @@ function startDelivering(
   }).stop;
 }
 
-function openBackend(env: Env, metrics: Metrics): Backend {
+async function openBackend(env: Env, metrics: Metrics): Promise<Backend> {
   const location = redisLocation(env);
   const settings = backendSettings(env);
   if (location === undefined) return createMemoryBackend(settings);
   const vault = ownVaultLocation(env);
+  const { createRedisBackend } = await import('@parley/shared/redis/backend');
   return createRedisBackend({
     location,
     ...(vault !== undefined && { vaultLocation: vault }),
@@ -157,6 +157,9 @@ function openBackend(env: Env, metrics: Metrics): Backend {
     onError: () => metrics.redisCommandErrors.add(1),
   });
 }
+
+const lookAtRedis: typeof diagnose = async (...look) =>
+  (await import('@parley/shared/redis/diagnosis/diagnose')).diagnose(...look);
 
 /** What only some pods have. */
 interface Configured {

@@ -1,5 +1,5 @@
 import { SdkError, SdkErrorCode, UnauthorizedError } from '@modelcontextprotocol/client';
-import type { McpUnauthorized, ServerRefusal } from './results.ts';
+import type { McpUnauthorized } from './results.ts';
 import type { McpRevision } from './server-config.ts';
 
 /** The server refused the credential. Extends the SDK's error, because the SDK's probe treats any other as an outage. */
@@ -8,16 +8,6 @@ export class CredentialRefused extends UnauthorizedError {
 
   constructor(refusal: McpUnauthorized) {
     super('the server refused the credential');
-    this.refusal = refusal;
-  }
-}
-
-/** The server refused a request; the cause of the error that its caller gets. */
-export class RefusedByServer extends Error {
-  readonly refusal: ServerRefusal;
-
-  constructor(refusal: ServerRefusal) {
-    super('the server refused the request');
     this.refusal = refusal;
   }
 }

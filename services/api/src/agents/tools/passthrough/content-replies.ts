@@ -1,5 +1,5 @@
 import { ParleyError } from '@parley/core/domain/errors';
-import { RefusedByServer } from '../../mcp/errors.ts';
+import { RefusedByServer } from '../../mcp/refused-by-server.ts';
 import type { McpFailure, McpReadResult } from '../../mcp/results.ts';
 import { passedOn } from './server-read.ts';
 
