@@ -207,13 +207,25 @@ await describeInChromium('the hosted inbox', (chromium) => {
       await requestApproval(here.engine, STREAM, { ...HIGH, timeoutSeconds: 200 });
       await page.getByText('2 things wait for you.').waitFor();
 
+      // A page that nobody sees has no stream, and shows what it has missed once it is seen again.
+      const see = (isSeen: boolean) =>
+        page.evaluate((hidden) => {
+          Object.defineProperty(document, 'hidden', { value: hidden, configurable: true });
+          document.dispatchEvent(new Event('visibilitychange'));
+        }, !isSeen);
+      await see(false);
+      await expect.poll(() => here.podsServing(EVENTS)).toEqual([]);
+      await requestApproval(here.engine, STREAM, { ...HIGH, timeoutSeconds: 250 });
+      await see(true);
+      await page.getByText('3 things wait for you.').waitFor();
+
       const elsewhere = await page.context().newPage();
       await elsewhere.goto(page.url());
       await elsewhere.getByRole('button', { name: 'Sign out' }).click();
       await elsewhere.getByLabel('User id').waitFor();
       await requestApproval(here.engine, STREAM, HIGH);
       await page.locator('[role=status]', { hasText: 'You are not signed in any more.' }).waitFor();
-      expect(await items(page).count()).toBe(2);
+      expect(await items(page).count()).toBe(3);
       expect(violations).toEqual([]);
     });
 

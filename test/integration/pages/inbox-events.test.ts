@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { createBoundIdentity } from '../../../services/api/src/pages/identity/bound.ts';
 import { type OpenStream, openStream } from '../../harness/attacks/stream.ts';
 import { decideAs, requestApproval } from '../../harness/engines/approvals.ts';
@@ -9,6 +9,7 @@ import { waitUntil } from '../../harness/wait-until.ts';
 import { pagesSuite } from './suite.ts';
 
 const { world } = pagesSuite();
+afterEach(() => void vi.useRealTimers());
 
 const INBOX = '/auth/inbox';
 const EVENTS = `${INBOX}/events`;
@@ -77,6 +78,20 @@ test('it tells nothing after a sign-out, and cannot be opened again', async () =
   expect(stream.text()).not.toContain(row.id);
   expect(stream.events()).toHaveLength(1);
   expect((await follow(here, browser, { cookie })).status).toBe(401);
+});
+
+test('it ends within a minute of its session, also where nothing changes', async () => {
+  const { here, browser, open } = await entered();
+  const shown = await open();
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  const stream = await follow(here, browser);
+  await changes(stream, 1);
+  vi.advanceTimersByTime(60_000);
+  await browser.submit(shown, 'sign-out');
+  expect(here.podsServing(EVENTS)).toHaveLength(1);
+  vi.advanceTimersByTime(60_000);
+  await waitUntil(() => here.podsServing(EVENTS).length === 0, { what: 'the end of the stream' });
+  expect(stream.events()).toHaveLength(1);
 });
 
 test('it takes one of the places for the streams of a person', async () => {
