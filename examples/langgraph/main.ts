@@ -1,15 +1,75 @@
-import { Command } from '@langchain/langgraph';
+import {
+  Command,
+  END,
+  interrupt,
+  type LangGraphRunnableConfig,
+  START,
+  StateGraph,
+} from '@langchain/langgraph';
 import { createClient } from '@parley/sdk';
+import { z } from 'zod';
 import { FileSaver } from './file-saver.ts';
-import { createReleaseGraph, type Question, type Reply } from './graph.ts';
 
 const { PARLEY_URL = 'http://localhost:3000', PARLEY_TOKEN = '', APPROVER = 'me' } = process.env;
 const [version = '1.0'] = process.argv.slice(2);
 
 const parley = createClient({ baseUrl: PARLEY_URL, token: PARLEY_TOKEN });
-const graph = createReleaseGraph(parley, APPROVER).compile({
-  checkpointer: new FileSaver('checkpoints.bin'),
+
+const Release = z.object({
+  version: z.string(),
+  notes: z.string().default(''),
+  channel: z.string().optional(),
 });
+type Release = z.infer<typeof Release>;
+
+/** What the graph waits for, and what it gets. */
+interface Question {
+  readonly elicitationId: string;
+}
+interface Reply {
+  readonly channel?: string;
+}
+
+function write({ version }: Release) {
+  return { notes: `Version ${version}: fewer faults.` };
+}
+
+async function ask({ version, notes }: Release, { configurable }: LangGraphRunnableConfig) {
+  // LangGraph runs a node again from its beginning when it resumes it. The key makes that the same question.
+  const { elicitation } = await parley.start(
+    {
+      userId: APPROVER,
+      mode: 'form',
+      message: `Where shall version ${version} be published?`,
+      description: notes,
+      requestedSchema: {
+        type: 'object',
+        properties: { channel: { type: 'string', enum: ['beta', 'stable'] } },
+        required: ['channel'],
+      },
+      timeoutSeconds: 86_400,
+    },
+    { idempotencyKey: `langgraph.${configurable?.thread_id}` },
+  );
+  const question: Question = { elicitationId: elicitation.elicitationId };
+  const reply: Reply = interrupt(question);
+  return { channel: reply.channel };
+}
+
+function publish({ version, channel }: Release) {
+  console.log(`Published ${version} to ${channel}.`);
+  return {};
+}
+
+const graph = new StateGraph(Release)
+  .addNode('write', write)
+  .addNode('ask', ask)
+  .addNode('publish', publish)
+  .addEdge(START, 'write')
+  .addEdge('write', 'ask')
+  .addConditionalEdges('ask', ({ channel }) => (channel === undefined ? END : 'publish'), [END, 'publish'])
+  .addEdge('publish', END)
+  .compile({ checkpointer: new FileSaver('checkpoints.bin') });
 const thread = { configurable: { thread_id: version } };
 
 /** The question at which the graph has stopped. */

@@ -7,7 +7,11 @@ import { waitUntil } from '../wait-until.ts';
 export interface RunningCommand {
   /** Waits until its output has a match. Rejects with the output when the command ends before that. */
   untilSaid(pattern: RegExp): Promise<void>;
+  /** Waits until it has ended by itself. Resolves with its output; rejects with that when it has failed. */
+  untilEnded(): Promise<string>;
   stop(): Promise<void>;
+  /** SIGKILL. Resolves with its output. */
+  kill(): Promise<string>;
 }
 
 /** Starts a command. */
@@ -27,18 +31,30 @@ export function startCommand(
     });
   const ended = once(child, 'close');
   ended.catch(() => undefined);
+  const end = async (signal: NodeJS.Signals) => {
+    try {
+      process.kill(group, signal);
+    } catch {
+      // All of the group have ended.
+    }
+    await ended;
+  };
   return {
     async untilSaid(pattern) {
       await waitUntil(() => pattern.test(output) || child.exitCode !== null, { what: String(pattern) });
       if (!pattern.test(output)) throw new Error(`${command} ${args.join(' ')} ended:\n${output}`);
     },
-    async stop() {
-      try {
-        process.kill(group, 'SIGTERM');
-      } catch {
-        // All of the group have ended.
-      }
+    async untilEnded() {
       await ended;
+      if (child.exitCode !== 0) throw new Error(`${command} ${args.join(' ')} failed:\n${output}`);
+      return output;
+    },
+    async stop() {
+      await end('SIGTERM');
+    },
+    async kill() {
+      await end('SIGKILL');
+      return output;
     },
   };
 }

@@ -5,7 +5,8 @@ import { findProgram } from '../../../infra/check/programs.ts';
 import { killWithParent } from '../processes/child-guard.ts';
 
 const ROOT = new URL('../../../', import.meta.url);
-const SOURCES = fileURLToPath(new URL('clients/python/src', ROOT));
+/** The folder from which Python imports the client. */
+export const PYTHON_SOURCES = fileURLToPath(new URL('clients/python/src', ROOT));
 const BRIDGE = fileURLToPath(new URL('bridge.py', import.meta.url));
 /** The oldest Python that the client supports. */
 const OLDEST = [3, 10] as const;
@@ -47,7 +48,12 @@ export interface Python {
 export function startPython(baseUrl: string, retry: Readonly<Record<string, number>> = {}): Python {
   const program = findProgram('python3') ?? 'python3';
   const child = spawn(program, [BRIDGE, baseUrl, JSON.stringify(retry)], {
-    env: { ...process.env, PYTHONPATH: SOURCES, PYTHONDONTWRITEBYTECODE: '1', PYTHONWARNINGS: 'error' },
+    env: {
+      ...process.env,
+      PYTHONPATH: PYTHON_SOURCES,
+      PYTHONDONTWRITEBYTECODE: '1',
+      PYTHONWARNINGS: 'error',
+    },
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   killWithParent(child);

@@ -33,6 +33,7 @@ import { type LocalRegistry, startRegistry } from '../../harness/packages/regist
 import { startCommand } from '../../harness/packages/start-command.ts';
 import { twoCommands } from '../cli/two-commands.ts';
 import { examples } from './examples.ts';
+import { examplesOfAgents } from './examples-of-agents.ts';
 
 const MODULES = join(ROOT, 'node_modules');
 const TSC = join(MODULES, 'typescript/bin/tsc');
@@ -186,7 +187,12 @@ function suite(): void {
 
   twoCommands(() => join(command.folder, 'node_modules'));
 
-  examples(() => ({ install: createExamples({ folder, registry: registry.url, library }), command }));
+  const forExamples = () => ({
+    install: createExamples({ folder, registry: registry.url, library }),
+    command,
+  });
+  examples(forExamples);
+  examplesOfAgents(forExamples);
 
   const managers: readonly Manager[] = ['npm', 'pnpm', 'yarn'];
   const matrix = managers.flatMap((manager) => NODES.map((node) => ({ manager, node })));
