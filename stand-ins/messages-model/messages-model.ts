@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { createServer, type ServerResponse } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { listenOnFreePort } from '../../test/harness/free-port.ts';
@@ -31,8 +32,6 @@ export interface FirstCall {
   readonly input: object;
 }
 
-const CALL_ID = 'toolu_first';
-
 /** Starts a model that makes one call, and says that it is done once it has the result. */
 export async function startMessagesModel(call: FirstCall): Promise<MessagesModel> {
   const results: ToolResult[] = [];
@@ -44,7 +43,7 @@ export async function startMessagesModel(call: FirstCall): Promise<MessagesModel
     results.splice(0, results.length, ...got);
     const isCalling = got.length === 0 && tools.some(({ name }) => name === call.name);
     const block = isCalling
-      ? { type: 'tool_use', id: CALL_ID, ...call }
+      ? { type: 'tool_use', id: `toolu_${randomUUID()}`, ...call }
       : { type: 'text', text: 'It is done.' };
     const stop_reason = isCalling ? 'tool_use' : 'end_turn';
     const usage = { input_tokens: 1, output_tokens: 1 };

@@ -55,16 +55,26 @@ export function examplesOfAgents(context: () => ExamplesContext): void {
       return example;
     }
 
+    /** The id of the open question about something, once it is asked. It is the only one but those that have ended. */
+    async function asked(about: string, ended: readonly string[] = []): Promise<string> {
+      const newest = async () => {
+        const { elicitations } = await me.list().page();
+        const found = elicitations.filter(({ message }) => message.includes(about));
+        return found.length > ended.length && found;
+      };
+      const found = await waitUntil(newest, { what: `a question about ${about}` });
+      expect(found.map(({ status }) => status)).toEqual(['pending', ...ended]);
+      return found[0]?.elicitationId ?? '';
+    }
+
     async function answerTo(about: string, answer: Answer): Promise<void> {
-      const { elicitations } = await me.list().page();
-      const asked = elicitations.filter(({ message }) => message.includes(about));
-      expect(asked.map(({ status }) => status)).toEqual(['pending']);
-      await me.answer(asked[0]?.elicitationId ?? '', answer);
+      await me.answer(await asked(about), answer);
     }
 
     /** Starts the command of an example, kills it while a person is asked, starts it again and answers. Returns what both said. */
     async function survive(example: Consumer, command: readonly string[], about: string, answer: Answer) {
       const first = await startExample(example, command, WAITS);
+      await asked(about);
       const before = await first.kill();
       const second = await startExample(example, command, WAITS);
       await answerTo(about, answer);
@@ -115,12 +125,7 @@ export function examplesOfAgents(context: () => ExamplesContext): void {
       const first = await start();
       const body = JSON.stringify({ order: 'P-1', euros: 30 });
       for (let time = 0; time < 2; time += 1) await fetch(url, { method: 'POST', body });
-      await waitUntil(
-        async () => (await me.list().page()).elicitations.some(({ message }) => message.includes('P-1')),
-        {
-          what: 'the question',
-        },
-      );
+      await asked('P-1');
       await first.kill();
       const second = await start();
       expect(await statusOf()).toBe('waiting');
@@ -153,18 +158,15 @@ export function examplesOfAgents(context: () => ExamplesContext): void {
           CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
         };
         const local = { ...example, env: { ...example.env, ...settings } };
-        for (const [decision, isError] of [
-          ['denied', true],
-          ['approved', undefined],
-        ] as const) {
+        const decide = async (decision: string, ended: readonly string[]) => {
           const agent = await startExample(local, ['npm', 'start'], WAITS);
-          expect(existsSync(file)).toBe(false);
-          const asked = (await me.list({ status: 'pending' }).page()).elicitations;
-          expect(asked.map(({ message }) => message)).toEqual([expect.stringContaining(file)]);
-          await me.answer(asked[0]?.elicitationId ?? '', { action: 'accept', content: { decision } });
+          await me.answer(await asked(file, ended), { action: 'accept', content: { decision } });
           expect(await agent.untilEnded()).toContain('It is done.');
-          expect(model.results.map(({ is_error }) => is_error)).toEqual([isError]);
-        }
+        };
+        await decide('denied', []);
+        expect(model.results).toMatchObject([{ is_error: true }]);
+        expect(existsSync(file)).toBe(false);
+        await decide('approved', ['accepted']);
         expect(await readFile(file, 'utf8')).toBe('Hello');
       });
 
