@@ -7,6 +7,7 @@ const PATHS = {
   approval: '/console/approvals/:id',
   turns: '/console/turns',
   turn: '/console/turns/:id',
+  deliveries: '/console/deliveries',
   conversation: '/console/conversations/:id',
   people: '/console/people',
   person: '/console/people/:id',

@@ -5,7 +5,7 @@ import { launchChromium } from '../../../demo/chromium.ts';
 import { type ConsoleSite, openConsoleSite } from '../../harness/console/site.ts';
 import { describeInChromium, openPage } from '../../harness/in-chromium.ts';
 import { looksSound } from '../../harness/widget/site-look.ts';
-import { askAsService, goTo, HOSTILE, type OpenedAs, openConsole, talkOf } from './setup.ts';
+import { askAsService, askForWebhook, goTo, HOSTILE, type OpenedAs, openConsole, talkOf } from './setup.ts';
 
 await describeInChromium('the console', (chromium) => {
   let site: ConsoleSite;
@@ -29,6 +29,7 @@ await describeInChromium('the console', (chromium) => {
       const hostile = await askAsService(site);
       const held = await talkOf(site, { text: `book ${HOSTILE}`, chatId: 'held', agent: 'desk' });
       const led = await talkOf(site, { text: 'lead', chatId: 'led', agent: 'lead' });
+      await askForWebhook(site, HOSTILE);
       const page = await open();
       for (const [path, heading] of [
         ['/console', 'Overview'],
@@ -38,6 +39,7 @@ await describeInChromium('the console', (chromium) => {
         ['/console/approvals?state=open', 'Approvals'],
         [`/console/approvals/${held.id}`, 'Approval'],
         ['/console/turns', 'Turns'],
+        ['/console/deliveries?kind=webhook', 'Deliveries'],
         [`/console/turns/${led.turn}?userId=${led.userId}`, 'Turn'],
         ['/console/people', 'People'],
         ['/console/insights?by=tool&window=day', 'Insights'],
@@ -131,6 +133,31 @@ await describeInChromium('the console', (chromium) => {
     await dialog.getByRole('button', { name: 'Close' }).press('Enter');
     await dialog.waitFor({ state: 'detached' });
     expect(await page.content()).not.toContain('/auth/answer/');
+    for (const said of ['The link is revoked.', 'There was no link to revoke.']) {
+      await page.getByRole('button', { name: 'Revoke the answer link' }).press('Enter');
+      const asks = page.getByRole('dialog', { name: 'Revoke the answer link?' });
+      await asks.getByRole('button', { name: 'Revoke the answer link' }).press('Enter');
+      await page.getByText(said).waitFor();
+    }
+  });
+
+  it('shows what is to be delivered as it comes, without its address, and delivers it again', async () => {
+    const userId = `receiver-${crypto.randomUUID()}`;
+    const page = await open(`/console/deliveries?userId=${userId}&kind=webhook`);
+    await page.getByText('Nothing matches.').waitFor();
+    const id = await askForWebhook(site, userId);
+    const row = page.getByRole('row').filter({ hasText: id });
+    await row.getByText('hooks.invalid', { exact: true }).waitFor();
+    expect(await page.content()).not.toContain('hidden?');
+    await row.getByRole('button', { name: `Deliver again: Webhook msg_${id}` }).press('Enter');
+    const dialog = page.getByRole('dialog', { name: 'Deliver again' });
+    await dialog.getByRole('button', { name: 'Deliver again' }).press('Enter');
+    await page.getByText('A worker delivers it.').waitFor();
+    await row.getByRole('link').first().press('Enter');
+    await page.getByRole('heading', { level: 1, name: 'Question' }).waitFor();
+    const viewer = await open(`/console/deliveries?userId=${userId}`, { who: 'viewer' });
+    await viewer.getByRole('row').filter({ hasText: id }).waitFor();
+    expect(await viewer.getByRole('button', { name: 'Deliver again' }).count()).toBe(0);
   });
 
   it('erases a person once their id is typed', async () => {

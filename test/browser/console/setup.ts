@@ -106,6 +106,24 @@ export async function talkOf(
   };
 }
 
+/** A question of a service that was taken back, so that its webhook is to be delivered. Its address holds a secret. */
+export async function askForWebhook({ chats, askerKey }: ConsoleSite, userId: string): Promise<string> {
+  const headers = { authorization: `Bearer ${askerKey}`, 'content-type': 'application/json' };
+  const requestedSchema = { type: 'object', properties: {} };
+  const webhookUrl = 'https://hooks.invalid/hidden?token=hidden';
+  const question = { userId, mode: 'form', message: '?', requestedSchema, webhookUrl };
+  const asked = await fetch(`${chats.balancer.url}/v1/elicitations`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify(question),
+  });
+  const { elicitationId } = (await asked.json()) as { readonly elicitationId: string };
+  const at = `${chats.balancer.url}/v1/elicitations/${elicitationId}`;
+  const ended = await fetch(at, { method: 'DELETE', headers });
+  expect([asked.status, ended.status]).toEqual([201, 200]);
+  return elicitationId;
+}
+
 /** A question of a service, in which every text that the service may write is hostile. */
 export async function askAsService({ chats, askerKey }: ConsoleSite): Promise<string> {
   const text = HOSTILE;

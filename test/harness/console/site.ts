@@ -109,6 +109,7 @@ function consoleEnv(publicUrl: string, issuer: string): Record<string, string> {
     PARLEY_CONSOLE: 'oidc',
     PARLEY_PUBLIC_URL: publicUrl,
     PARLEY_TITLE: 'Example Corporation',
+    PARLEY_WEBHOOK_SECRETS: `default:whsec_${randomBytes(32).toString('base64')}`,
     PARLEY_VAULT_KEYS: `one:${randomBytes(32).toString('base64')}`,
     PARLEY_CONNECT_OIDC_ISSUER: issuer,
     PARLEY_CONNECT_OIDC_CLIENT_ID: CLIENT.clientId,

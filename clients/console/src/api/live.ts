@@ -1,11 +1,13 @@
 import { followEvents, sleep } from '@parley/core';
 import type { AdminApi } from './client.ts';
 
+const KINDS = ['elicitation', 'approval', 'turn', 'delivery'] as const;
+
 /** What has changed in the tenant: ids and words, never content. */
 export interface LiveChange {
-  readonly kind: 'elicitation' | 'approval' | 'turn';
+  readonly kind: (typeof KINDS)[number];
   readonly id: string;
-  /** Absent for the turn of a service key. */
+  /** Absent for the turn of a service key, and for the delivery of a record. */
   readonly userId?: string;
 }
 
@@ -112,8 +114,7 @@ export function followChanges(
 export function changeOf(data: string): LiveChange | undefined {
   try {
     const { kind, id, userId } = JSON.parse(data) as Partial<LiveChange>;
-    const isKnown = kind === 'elicitation' || kind === 'approval' || kind === 'turn';
-    return isKnown && typeof id === 'string'
+    return kind !== undefined && KINDS.includes(kind) && typeof id === 'string'
       ? { kind, id, ...(typeof userId === 'string' && { userId }) }
       : undefined;
   } catch {

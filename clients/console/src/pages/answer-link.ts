@@ -4,9 +4,15 @@ import { openDialog } from '../parts/dialogs.ts';
 import type { ShownRecord } from './shown-record.ts';
 
 const CALLS = {
-  elicitation: 'POST /v1/elicitations/:id/answer-link',
-  approval: 'POST /v1/approvals/:id/answer-link',
-} as const satisfies Readonly<Record<ShownRecord['family'], string>>;
+  elicitation: {
+    make: 'POST /v1/elicitations/:id/answer-link',
+    revoke: 'DELETE /v1/elicitations/:id/answer-link',
+  },
+  approval: {
+    make: 'POST /v1/approvals/:id/answer-link',
+    revoke: 'DELETE /v1/approvals/:id/answer-link',
+  },
+} as const satisfies Readonly<Record<ShownRecord['family'], object>>;
 
 /** Asks before it makes a link with which a person answers without a sign-in, and shows it once. */
 export function answerLinkDialog({ api, words }: PageContext, { family, id }: ShownRecord): void {
@@ -23,13 +29,29 @@ export function answerLinkDialog({ api, words }: PageContext, { family, id }: Sh
     async onAct({ seconds, insists }) {
       const allows = { [isQuestion ? 'allowSensitive' : 'allowHighRisk']: insists !== undefined };
       const body = { expiresInSeconds: Number(seconds), ...allows };
-      const { url } = await api.call(CALLS[family], { params: { id }, body });
+      const { url } = await api.call(CALLS[family].make, { params: { id }, body });
       return html`<p>${words.linkIsMade}</p>
         <label class="field">${words.answerLink}<input readonly value=${url} @focus=${selectAll} /></label>
         <div class="actions">
           <button type="button" class="button primary" @click=${(event: Event) => copy(event, words)}>${words.copy}</button>
         </div>
         <p class="quiet said"></p>`;
+    },
+  });
+}
+
+/** Asks before it ends the link with which a person could answer without a sign-in. */
+export function revokeLinkDialog({ api, words, say }: PageContext, { family, id }: ShownRecord): void {
+  openDialog({
+    words,
+    title: words.revokeLinkTitle,
+    body: html`<p>${words.revokeLinkWhat}</p>`,
+    act: words.revokeLink,
+    isDangerous: true,
+    async onAct() {
+      const { revoked } = await api.call(CALLS[family].revoke, { params: { id } });
+      say(revoked ? words.linkIsRevoked : words.noLinkToRevoke);
+      return undefined;
     },
   });
 }

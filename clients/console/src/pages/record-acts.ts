@@ -2,7 +2,7 @@ import { html, type TemplateResult } from 'lit';
 import type { AdminCall } from '../api/client.ts';
 import type { PageContext } from '../kit/at.ts';
 import { openDialog } from '../parts/dialogs.ts';
-import { answerLinkDialog } from './answer-link.ts';
+import { answerLinkDialog, revokeLinkDialog } from './answer-link.ts';
 import type { ShownRecord } from './shown-record.ts';
 
 type Act = 'withdraw' | 'extend' | 'redeliver';
@@ -31,7 +31,7 @@ export function recordActions(at: PageContext, record: ShownRecord, onDone: () =
       record.hasEnded
         ? ''
         : html`${button(words.withdraw, () => withdraw(acts))} ${button(words.extend, () => extend(acts))}
-      ${button(words.makeLink, () => answerLinkDialog(at, record))}`
+      ${button(words.makeLink, () => answerLinkDialog(at, record))} ${button(words.revokeLink, () => revokeLinkDialog(at, record))}`
     }
     ${button(words.deliverAgain, () => deliverAgain(acts))}
   `;

@@ -8,6 +8,7 @@ const SECTIONS = [
   'elicitations',
   'approvals',
   'turns',
+  'deliveries',
   'people',
   'insights',
 ] as const satisfies readonly PageName[];

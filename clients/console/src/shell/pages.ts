@@ -1,6 +1,7 @@
 import { html, type TemplateResult } from 'lit';
 import type { PageContext } from '../kit/at.ts';
 import { ConversationPage } from '../pages/conversation.ts';
+import { DeliveryList } from '../pages/deliveries.ts';
 import { InsightsPage } from '../pages/insights.ts';
 import { OverviewPage } from '../pages/overview.ts';
 import { PeoplePage } from '../pages/people.ts';
@@ -19,6 +20,7 @@ for (const [name, element] of [
   ['console-approval', OneApproval],
   ['console-turns', TurnList],
   ['console-turn', TurnPage],
+  ['console-deliveries', DeliveryList],
   ['console-conversation', ConversationPage],
   ['console-people', PeoplePage],
   ['console-insights', InsightsPage],
@@ -43,6 +45,8 @@ export function pageView(place: ConsolePlace, at: PageContext): TemplateResult {
       return html`<console-turns .at=${at} .place=${place}></console-turns>`;
     case 'turn':
       return html`<console-turn .at=${at} .place=${place}></console-turn>`;
+    case 'deliveries':
+      return html`<console-deliveries .at=${at} .place=${place}></console-deliveries>`;
     case 'conversation':
       return html`<console-conversation .at=${at} .place=${place}></console-conversation>`;
     case 'person':

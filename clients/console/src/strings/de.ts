@@ -1,9 +1,11 @@
 import { AGES, durationsIn, EXTENSIONS } from './ages.ts';
+import { DELIVERIES_GERMAN } from './deliveries.ts';
 import type { ConsoleStrings } from './en.ts';
 
 /** The German texts of the console. */
 export const CONSOLE_GERMAN: ConsoleStrings = {
   lang: 'de',
+  ...DELIVERIES_GERMAN,
 
   console: 'Konsole für den Betrieb',
   navigation: 'Konsole',
@@ -26,6 +28,7 @@ export const CONSOLE_GERMAN: ConsoleStrings = {
     approval: 'Freigabe',
     turns: 'Läufe',
     turn: 'Lauf',
+    deliveries: 'Zustellungen',
     conversation: 'Gespräch',
     people: 'Personen',
     person: 'Person',

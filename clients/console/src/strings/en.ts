@@ -1,9 +1,11 @@
 import { AGES, durationsIn, EXTENSIONS } from './ages.ts';
+import { DELIVERIES_ENGLISH } from './deliveries.ts';
 
 /** The English texts of the console. All are plain text. */
 export const CONSOLE_ENGLISH = {
   /** BCP 47 tag of these texts; it also decides how numbers and times are written. */
   lang: 'en',
+  ...DELIVERIES_ENGLISH,
 
   // The frame
   console: 'Operator console',
@@ -26,6 +28,7 @@ export const CONSOLE_ENGLISH = {
     approval: 'Approval',
     turns: 'Turns',
     turn: 'Turn',
+    deliveries: 'Deliveries',
     conversation: 'Conversation',
     people: 'People',
     person: 'Person',
