@@ -5,7 +5,8 @@ import { launchChromium } from '../../../demo/chromium.ts';
 import { type ConsoleSite, openConsoleSite } from '../../harness/console/site.ts';
 import { describeInChromium, openPage } from '../../harness/in-chromium.ts';
 import { looksSound } from '../../harness/widget/site-look.ts';
-import { askAsService, askForWebhook, goTo, HOSTILE, type OpenedAs, openConsole, talkOf } from './setup.ts';
+import { everyPage } from './pages.ts';
+import { askAsService, askForWebhook, goTo, type OpenedAs, openConsole, talkOf } from './setup.ts';
 
 await describeInChromium('the console', (chromium) => {
   let site: ConsoleSite;
@@ -25,33 +26,14 @@ await describeInChromium('the console', (chromium) => {
 
   describe('every page', () => {
     it('is sound in every size and colour, and shows texts of others as text', async () => {
-      const asked = await talkOf(site, { text: `ask ${HOSTILE}`, chatId: 'hostile' });
-      const hostile = await askAsService(site);
-      const held = await talkOf(site, { text: `book ${HOSTILE}`, chatId: 'held', agent: 'desk' });
-      const led = await talkOf(site, { text: 'lead', chatId: 'led', agent: 'lead' });
-      await askForWebhook(site, HOSTILE);
+      const pages = await everyPage(site, 'sound');
       const page = await open();
-      for (const [path, heading] of [
-        ['/console', 'Overview'],
-        ['/console/elicitations', 'Questions'],
-        [`/console/elicitations/${asked.id}`, 'Question'],
-        [`/console/elicitations/${hostile}`, 'Question'],
-        ['/console/approvals?state=open', 'Approvals'],
-        [`/console/approvals/${held.id}`, 'Approval'],
-        ['/console/turns', 'Turns'],
-        ['/console/deliveries?kind=webhook', 'Deliveries'],
-        [`/console/turns/${led.turn}?userId=${led.userId}`, 'Turn'],
-        ['/console/people', 'People'],
-        ['/console/insights?by=tool&window=day', 'Insights'],
-        [`/console/people/${encodeURIComponent(HOSTILE)}`, 'Person'],
-        [`/console/conversations/led?userId=${led.userId}`, 'Conversation'],
-        ['/console/elicitations/el_0_none', 'Question'],
-        ['/console/nothing', 'Page not found'],
-      ] as const) {
+      for (const { path, heading } of pages) {
         await goTo(page, path, heading);
         await looksSound(page);
       }
-      await goTo(page, `/console/elicitations/${asked.id}`, 'Question');
+      const asked = pages.find(({ card }) => card === 'elicitation-card');
+      await goTo(page, `${asked?.path}`, 'Question');
       await page.locator('elicitation-card').getByText('<img src=x').waitFor();
       await goTo(page, '/console', 'Overview');
       // Of a deployment with several tenants, its operators do not see what runs.
@@ -280,20 +262,5 @@ await describeInChromium('the console', (chromium) => {
     await page.goto(`${site.publicUrl}/console/elicitations`);
     await page.getByRole('table').waitFor();
     await page.unrouteAll({ behavior: 'ignoreErrors' });
-  });
-
-  it.each([
-    ['a viewer', 'viewer', { acts: false, content: false }],
-    ['an operator', 'operator', { acts: true, content: false }],
-    ['a reader', 'reader', { acts: false, content: true }],
-  ] as const)('%s sees what the role allows', async (_, who, { acts, content }) => {
-    const { id, turn, userId } = await talkOf(site, { text: 'ask', chatId: `roles-${who}` });
-    const page = await open('/console', { who });
-    await goTo(page, `/console/elicitations/${id}`, 'Question');
-    expect((await page.getByRole('button', { name: 'Withdraw' }).count()) > 0).toBe(acts);
-    await expect.poll(async () => (await page.locator('elicitation-card').count()) > 0).toBe(content);
-    expect((await page.getByText('Your roles do not show').count()) > 0).toBe(!content);
-    await goTo(page, `/console/turns/${turn}?userId=${userId}`, 'Turn');
-    expect((await page.getByRole('button', { name: 'Stop' }).count()) > 0).toBe(acts);
   });
 });

@@ -47,6 +47,23 @@ export async function cookiesOf({ sessionOf, publicUrl }: ConsoleSite, who: Oper
 /** Goes to a place as a link does, and waits until its page stands. */
 export async function goTo(page: Page, href: string, heading: string): Promise<void> {
   await page.goto(new URL(href, page.url()).href);
+  await untilStands(page, heading);
+}
+
+/** Goes to a place within the page, as the history of a browser does. Runs in the page; resolves once the new place is drawn. */
+export async function moveTo(href: string): Promise<void> {
+  history.pushState(null, '', href);
+  dispatchEvent(new PopStateEvent('popstate'));
+  await new Promise(requestAnimationFrame);
+}
+
+/** Goes to a place without loading the page again, and waits until its page stands. */
+export async function goWithin(page: Page, href: string, heading: string): Promise<void> {
+  await page.evaluate(moveTo, href);
+  await untilStands(page, heading);
+}
+
+async function untilStands(page: Page, heading: string): Promise<void> {
   await page.getByRole('heading', { level: 1, name: heading }).waitFor();
   await expect.poll(() => page.locator('[aria-busy=true]').count()).toBe(0);
 }

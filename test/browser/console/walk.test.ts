@@ -1,9 +1,15 @@
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import type { Browser } from 'playwright-core';
+import puppeteer, { type Page as FirefoxPage } from 'puppeteer-core';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { launchChromium } from '../../../demo/chromium.ts';
 import { type ConsoleSite, openConsoleSite } from '../../harness/console/site.ts';
-import { describeInChromium } from '../../harness/in-chromium.ts';
+import { ACTION_MS, describeInChromium } from '../../harness/in-chromium.ts';
+import { suiteNotRun } from '../../harness/not-run.ts';
+import { onPath } from '../../harness/on-path.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-import { adminOf, openConsole, talkOf } from './setup.ts';
+import { looksSound } from '../../harness/widget/site-look.ts';
+import { everyPage, type PageOfRoles } from './pages.ts';
+import { adminOf, cookiesOf, goWithin, moveTo, openConsole, talkOf } from './setup.ts';
 
 interface ReadTurn {
   readonly state: string;
@@ -11,34 +17,89 @@ interface ReadTurn {
   readonly takeOvers: number;
 }
 
-await describeInChromium('the console while pods are killed', (chromium) => {
-  let site: ConsoleSite;
-  beforeAll(async () => {
-    site = await openConsoleSite();
-  });
-  afterAll(() => site?.stop());
+const CHROMIUM = 'the console while pods are killed';
+const FIREFOX = 'the console in Firefox while a pod is killed';
 
-  async function opened(path?: string) {
-    const browser = await launchChromium(chromium);
-    onTestFinished(() => browser.close());
-    return openConsole(browser, site, path === undefined ? {} : { path });
+let site: ConsoleSite;
+beforeAll(async () => {
+  site = await openConsoleSite({ tenants: ['default'] });
+});
+afterAll(() => site?.stop());
+
+/** Kills a pod while a list stands open. What is asked then stands in the list, and what ends leaves it. */
+async function killWhileOpen(
+  at: number,
+  { shows, hides }: Readonly<Record<'shows' | 'hides', (id: string) => Promise<unknown>>>,
+): Promise<void> {
+  const first = await talkOf(site, { text: 'ask', chatId: `before-${at}` });
+  await shows(first.id);
+  await site.chats.replace(at, 'SIGKILL');
+  const second = await talkOf(site, { text: 'ask', chatId: `after-${at}`, pod: at });
+  await shows(second.id);
+  const headers = { authorization: `Bearer ${site.readerKey}` };
+  const path = `/v1/admin/elicitations/${first.id}`;
+  expect((await fetch(site.chats.balancer.url + path, { method: 'DELETE', headers })).status).toBe(200);
+  await hides(first.id);
+}
+
+await describeInChromium(CHROMIUM, (chromium) => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await launchChromium(chromium);
+  });
+  afterAll(() => browser?.close());
+
+  async function opened(more?: Parameters<typeof openConsole>[2]) {
+    const page = await openConsole(browser, site, more);
+    onTestFinished(() => page.context().close());
+    return page;
   }
 
-  it('a list goes on by itself: what is asked after a kill stands in it, and what ends leaves it', async () => {
-    const first = await talkOf(site, { text: 'ask', chatId: 'before' });
-    const page = await opened('/console/elicitations');
-    await page.getByText(first.id).waitFor();
-    await site.chats.replace(1, 'SIGKILL');
-    const second = await talkOf(site, { text: 'ask', chatId: 'after', pod: 1 });
-    await page.getByText(second.id).waitFor();
-    await site.chats.replace(0, 'SIGKILL');
-    await page.getByText(second.id).waitFor();
-    const path = `/v1/admin/elicitations/${first.id}`;
-    const { url } = site.chats.balancer;
-    const headers = { authorization: `Bearer ${site.readerKey}` };
-    expect((await fetch(url + path, { method: 'DELETE', headers })).status).toBe(200);
-    await page.getByText(first.id).waitFor({ state: 'detached' });
-    expect(page.faults).toEqual([]);
+  it.each([
+    ['a viewer', 'viewer', { acts: false, reads: false }, 0],
+    ['an operator', 'operator', { acts: true, reads: false }, 1],
+    ['a reader', 'reader', { acts: false, reads: true }, 2],
+  ] as const)(
+    '%s sees on every page what the role allows, before and after a kill',
+    async (...[, who, may, at]) => {
+      const [page, pages] = await Promise.all([
+        opened({ who, path: '/console/elicitations' }),
+        everyPage(site, who),
+      ]);
+      const seesAll = async (some: readonly PageOfRoles[]) => {
+        for (const { path, heading, act, hasContent = false, card } of some) {
+          await goWithin(page, path, heading);
+          const seen = async () => ({
+            acts: act !== undefined && (await page.getByRole('button', { name: act }).count()) > 0,
+            note: (await page.getByText('Your roles do not show').count()) > 0,
+            card: card !== undefined && (await page.locator(card).count()) > 0,
+          });
+          await expect.poll(seen, { message: path }).toEqual({
+            acts: may.acts && act !== undefined,
+            note: !may.reads && hasContent,
+            card: may.reads && card !== undefined,
+          });
+        }
+      };
+      await seesAll(pages.slice(0, 7));
+      await goWithin(page, '/console/elicitations', 'Questions');
+      await killWhileOpen(at, {
+        shows: (id) => page.getByText(id).waitFor(),
+        hides: (id) => page.getByText(id).waitFor({ state: 'detached' }),
+      });
+      await seesAll(pages.slice(7));
+      expect(page.faults).toEqual([]);
+    },
+  );
+
+  it('shows what runs where there is one tenant: pods, and the worker by its name', async () => {
+    const page = await opened({ who: 'viewer' });
+    const runs = page.getByRole('region', { name: 'What runs' });
+    const worker = runs.getByRole('row', { name: /^worker Running .* timers-0 / });
+    await expect.poll(() => worker.count()).toBe(1);
+    await worker.getByText(/ago$/).first().waitFor();
+    await expect.poll(() => runs.getByRole('row', { name: /^[012] Running$/ }).count()).toBe(3);
+    await looksSound(page);
   });
 
   it("answers why alice's chat hangs, and ends it, while its pods die", async () => {
@@ -86,3 +147,54 @@ await describeInChromium('the console while pods are killed', (chromium) => {
     expect(page.faults).toEqual([]);
   });
 });
+
+function inFirefox(executablePath: string): void {
+  it('shows every page, also after a kill, and leads to a turn, whose timeline it draws, and ends it', async () => {
+    const browser = await puppeteer.launch({ browser: 'firefox', executablePath, headless: true });
+    onTestFinished(() => browser.close());
+    const page: FirefoxPage = await browser.newPage();
+    page.setDefaultTimeout(ACTION_MS);
+    const faults: string[] = [];
+    page.on('pageerror', (error) => faults.push(String(error)));
+    const { hostname: domain } = new URL(site.publicUrl);
+    const cookies = await cookiesOf(site, 'olivia');
+    await browser.setCookie(...cookies.map(({ name, value }) => ({ name, value, domain })));
+    const [asked, pages] = await Promise.all([
+      talkOf(site, { text: 'ask', chatId: 'firefox' }),
+      everyPage(site, 'firefox'),
+    ]);
+    const find = (path: string) => page.waitForSelector(`::-p-xpath(${path})`);
+    const click = async (text: string) =>
+      (await find(`//*[self::a or self::button][normalize-space()='${text}']`))?.click();
+    const go = async (path: string, heading: string) => {
+      await page.evaluate(moveTo, path);
+      await find(`//h1[starts-with(normalize-space(), '${heading}')]`);
+      await page.waitForFunction(() => document.querySelector('[aria-busy=true]') === null);
+    };
+    await page.goto(`${site.publicUrl}/console`);
+    await find("//h1[normalize-space()='Overview']");
+    for (const { path, heading } of pages.slice(0, 7)) await go(path, heading);
+    await go('/console/elicitations', 'Questions');
+    await killWhileOpen(1, {
+      shows: (id) => page.waitForFunction((text) => document.body.innerText.includes(text), {}, id),
+      hides: (id) => page.waitForFunction((text) => !document.body.innerText.includes(text), {}, id),
+    });
+    for (const { path, heading, card } of pages.slice(7)) {
+      await go(path, heading);
+      if (card !== undefined) await page.waitForSelector(card);
+    }
+    await go(`/console/elicitations/${asked.id}`, 'Question');
+    await click(asked.turn);
+    await page.waitForSelector('svg.timeline .span.wait');
+    expect(await page.$$eval('svg.timeline .span', (spans) => spans.length)).toBeGreaterThan(4);
+    await click('Stop');
+    await (await page.waitForSelector('dialog[open] .danger'))?.click();
+    await find("//dl//*[normalize-space()='Stopped']");
+    expect(faults).toEqual([]);
+  });
+}
+
+const firefox = onPath('firefox-esr') ?? onPath('firefox');
+if (firefox === undefined)
+  suiteNotRun(FIREFOX, 'there is no firefox-esr, and it was not installed: see the start of the run');
+else describe(FIREFOX, () => inFirefox(firefox));

@@ -54,7 +54,11 @@ export type OperatorName = keyof typeof OPERATORS;
 const CLIENT = { clientId: 'parley', clientSecret: 'a secret of tests' };
 
 /** Pods with agents that ask, and the console before them, to which operators sign in at their company. */
-export async function openConsoleSite(pods = 3) {
+export async function openConsoleSite({
+  tenants = ['default', 'globex'],
+}: {
+  readonly tenants?: readonly string[];
+} = {}) {
   const built = await buildConsole();
   let serve: RequestListener = (_, outgoing) => outgoing.writeHead(503).end();
   const server = createServer((incoming, outgoing) => serve(incoming, outgoing));
@@ -68,11 +72,11 @@ export async function openConsoleSite(pods = 3) {
   const chats = await openChatSite({
     script: [line],
     delayMs: 1,
-    pods,
     hasDesk: true,
     file: { helper: '', agents: AGENTS, servers: '' },
     env: {
       ...consoleEnv(publicUrl, company.issuer),
+      PARLEY_CONNECT_TENANTS: tenants.join(','),
       PARLEY_API_KEYS: [
         `default:${keyOf('asker')}`,
         `default/reader/operate+read_content:${keyOf('reader')}`,
@@ -115,7 +119,6 @@ function consoleEnv(publicUrl: string, issuer: string): Record<string, string> {
     PARLEY_CONNECT_OIDC_CLIENT_ID: CLIENT.clientId,
     PARLEY_CONNECT_OIDC_CLIENT_SECRET: CLIENT.clientSecret,
     PARLEY_CONSOLE_ROLES_CLAIM: 'roles',
-    PARLEY_CONNECT_TENANTS: 'default,globex',
   };
 }
 
