@@ -4,14 +4,14 @@ import type { Moment } from './times.ts';
 /** Reasons that Parley gives itself when it takes a record back. */
 export const OWN_REASONS = ['run_stopped', 'superseded', 'undeliverable', 'user_erased'] as const;
 
-interface Asked {
+interface AskedValues {
   readonly name: string;
   readonly ago: number;
   readonly tool?: string | undefined;
   readonly state: 'pending' | 'opened' | 'ended';
 }
 
-interface Turn {
+interface TurnValues {
   readonly turn: string;
   readonly agent: string;
   readonly ago: number;
@@ -23,8 +23,8 @@ interface Turn {
  */
 export interface WhyStrings {
   // A record
-  readonly asked: (values: Asked & { readonly trigger: string }) => string;
-  readonly askedToApprove: (values: Asked) => string;
+  readonly asked: (values: AskedValues & { readonly trigger: string }) => string;
+  readonly askedToApprove: (values: AskedValues) => string;
   readonly expires: (values: { readonly at: Moment; readonly ahead: number }) => string;
   readonly overdue: (values: { readonly ago: number }) => string;
   readonly expired: (values: { readonly length: number }) => string;
@@ -54,9 +54,9 @@ export interface WhyStrings {
   }) => string;
 
   // A turn
-  readonly turn: (values: Turn & { readonly state: 'running' | 'stopping' }) => string;
+  readonly turn: (values: TurnValues & { readonly state: 'running' | 'stopping' }) => string;
   readonly turnEnded: (
-    values: Turn & { readonly status: 'finished' | 'failed' | 'stopped'; readonly endedAgo: number },
+    values: TurnValues & { readonly status: 'finished' | 'failed' | 'stopped'; readonly endedAgo: number },
   ) => string;
   readonly held: (values: { readonly pod: string; readonly isStopping: boolean }) => string;
   readonly orphaned: (values: { readonly pod: string }) => string;

@@ -37,9 +37,7 @@ export function timesIn(language: string) {
   };
 }
 
-type Unit = (typeof UNITS)[number][0];
-
-function inUnits(ms: number, say: (count: number, unit: Unit) => string): string {
+function inUnits(ms: number, say: (count: number, unit: (typeof UNITS)[number][0]) => string): string {
   const [unit, each] = UNITS.find(([, length]) => ms >= length) ?? (['second', 1_000] as const);
   return say(Math.floor(Math.max(0, ms) / each), unit);
 }
