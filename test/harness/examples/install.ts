@@ -18,6 +18,8 @@ const MADE = new Set([
   '.env',
   'refunds.json',
 ]);
+/** Most of the bytes of an installation; a program that runs reads none of them. */
+const OF_NO_RUN = /\.map$|\.d\.[cm]?ts$|@parley\/\w+\/src$/;
 const MODULES = join(ROOT, 'node_modules');
 
 interface ExamplesPlace {
@@ -45,7 +47,8 @@ export function createExamples({ folder, registry, library }: ExamplesPlace): In
       await example.run('npx', 'tsc');
       return example;
     }
-    await cp(join(library.folder, 'node_modules'), join(copy, 'node_modules'), { recursive: true });
+    const filter = (path: string) => !OF_NO_RUN.test(path);
+    await cp(join(library.folder, 'node_modules'), join(copy, 'node_modules'), { recursive: true, filter });
     await rm(join(copy, 'node_modules/.bin'), { recursive: true, force: true });
     const { dependencies, devDependencies } = JSON.parse(await readFile(join(copy, 'package.json'), 'utf8'));
     const others = Object.keys({ ...dependencies, ...devDependencies }).filter(

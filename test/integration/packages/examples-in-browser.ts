@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { ParleyClient } from '@parley/sdk';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
@@ -74,8 +75,9 @@ export function inBrowser(path: string, { open, service }: ExamplesSite): void {
     it('vite-chat: a question of the agent is answered in the chat', async () => {
       const port = await freePort();
       const example = await open('vite-chat');
-      await example.run('npx', 'vite', 'build');
-      const preview = ['npx', 'vite', 'preview', '--port', `${port}`, '--strictPort'];
+      const vite = join(example.folder, 'node_modules/.bin/vite');
+      await example.run(vite, 'build');
+      const preview = [vite, 'preview', '--port', `${port}`, '--strictPort'];
       await startExample(example, preview, /Local/);
       await chatAt(`http://localhost:${port}`);
     });
