@@ -26,7 +26,7 @@ export const TARBALL_MB_MAX: Readonly<Record<string, number>> = {
   '@parley/sdk': 0.15,
   '@parley/widget': 0.4,
   '@parley/server': 5,
-  '@parley/cli': 0.2,
+  '@parley/cli': 0.25,
 };
 
 /** Megabytes of a folder in which only that package was installed, with its dependencies. */

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { questionOf } from '../../../clients/cli/src/commands/elicit.ts';
 import { startService } from '../../../clients/cli/src/dev/api-process.ts';
-import { readDevServer, writeDevServer } from '../../../clients/cli/src/dev/settings.ts';
+import { readDevServer, returnToDevServer, writeDevServer } from '../../../clients/cli/src/dev/settings.ts';
 import { EXIT } from '../../../clients/cli/src/exit-code.ts';
 import { schemaOfFlags } from '../../../clients/cli/src/question-of-flags.ts';
 import { VERSION } from '../../../clients/cli/src/version.ts';
@@ -198,6 +198,12 @@ it('the secrets of the development server are private, also in a file that other
   chmodSync(join(folder, 'dev.json'), 0o644);
   expect(writeDevServer(folder, 'http://localhost:2')).toEqual({ ...first, url: 'http://localhost:2' });
   expect(statSync(join(folder, 'dev.json')).mode & 0o777).toBe(0o600);
+  // The second server ends, and the first one still runs.
+  returnToDevServer(folder, 'http://localhost:1', 'http://localhost:2');
+  expect(readDevServer(folder)).toEqual(first);
+  // Another one has begun since.
+  returnToDevServer(folder, 'http://localhost:3', 'http://localhost:2');
+  expect(readDevServer(folder)).toEqual(first);
   expect(readdirSync(folder)).toEqual(['dev.json']);
 });
 

@@ -7,7 +7,14 @@ import { shellWord } from '../called-as.ts';
 import { type CliContext, print, shownText } from '../context.ts';
 import { type ServiceOptions, type ServiceProcess, startService } from '../dev/api-process.ts';
 import { findRedis, type RedisSearch } from '../dev/find-redis.ts';
-import { DEV_TENANT, DEV_USER, type DevServer, writeDevServer } from '../dev/settings.ts';
+import {
+  DEV_TENANT,
+  DEV_USER,
+  type DevServer,
+  readDevServer,
+  returnToDevServer,
+  writeDevServer,
+} from '../dev/settings.ts';
 import { CliError, EXIT, usageError } from '../exit-code.ts';
 import { homeFolder } from '../home.ts';
 import { signToken } from '../sign-token.ts';
@@ -53,7 +60,9 @@ async function develop(context: CliContext, flags: DevFlags): Promise<void> {
   await refuseTakenPort(context, flags.port);
   const search = await redisFor(flags, env.redisUrl);
   const { url: redis } = search;
-  const server = writeDevServer(homeFolder(env), url);
+  const folder = homeFolder(env);
+  const other = await runningElsewhere(folder, url);
+  const server = writeDevServer(folder, url);
   const onLog = (line: string) => flags.verbose === true && context.stderr.write(`${shownText(line)}\n`);
   const stopping = new AbortController();
   const signal = AbortSignal.any([context.signal, stopping.signal]);
@@ -62,6 +71,8 @@ async function develop(context: CliContext, flags: DevFlags): Promise<void> {
   try {
     await startAll(running, { env: settings, onLog, signal }, redis !== undefined);
     introduce(context, url, search, await hasConsole(url));
+    if (other !== undefined)
+      print(context, `They find this server now, and the one at ${other} again when this one has ended.\n`);
     const service = createClient({ baseUrl: url, token: server.serviceKey });
     const user = tokenOfDevUser(server);
     const serving = { ...context, signal };
@@ -73,7 +84,15 @@ async function develop(context: CliContext, flags: DevFlags): Promise<void> {
   } finally {
     stopping.abort();
     await Promise.all([...running.values()].map(({ ended }) => ended));
+    if (other !== undefined) returnToDevServer(folder, other, url);
   }
+}
+
+/** The address of another server of this command that still runs: commands would not find it any more. */
+async function runningElsewhere(folder: string, url: string): Promise<string | undefined> {
+  const before = readDevServer(folder)?.url;
+  if (before === undefined || before === url) return undefined;
+  return (await isTaken(Number(new URL(before).port))) ? before : undefined;
 }
 
 async function refuseTakenPort({ calledAs }: CliContext, port: number): Promise<void> {

@@ -33,3 +33,8 @@ export function writeDevServer(folder: string, url: string): DevServer {
   writePrivateFile(join(folder, 'dev.json'), `${JSON.stringify(server)}\n`);
   return server;
 }
+
+/** Writes down a server again that was written down before the one that has ended, unless a further one has been since. */
+export function returnToDevServer(folder: string, before: string, ended: string): void {
+  if (readDevServer(folder)?.url === ended) writeDevServer(folder, before);
+}

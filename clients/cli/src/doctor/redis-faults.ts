@@ -1,5 +1,3 @@
-import type { RedisFaultCode } from '@parley/server/diagnosis';
-
 interface RedisRow {
   readonly fault: string;
   readonly seen: string;
@@ -51,23 +49,3 @@ export const REDIS_SETTINGS = {
 } satisfies Readonly<Record<string, RedisRow>>;
 
 export type RedisSettingCode = keyof typeof REDIS_SETTINGS;
-
-/** Why a Redis cannot be used, for the table of the docs. The command prints the sentences of the services. */
-export const REDIS_FAULTS: Readonly<Record<RedisFaultCode, string>> = {
-  unknown_host: 'its name has no address',
-  refused: 'nothing listens there',
-  no_answer: 'it does not answer: a firewall, or it is frozen',
-  no_tls: 'TLS is used, and it speaks none',
-  tls_expected: 'it expects TLS, or is in protected mode',
-  certificate: 'its certificate is not accepted',
-  password_missing: 'it asks for a password',
-  password_wrong: 'it refuses the user or the password',
-  not_permitted: 'its user lacks rights (ACL)',
-  not_a_sentinel: 'it is no Sentinel',
-  unknown_master: 'the Sentinel does not know the name of the master',
-  not_a_cluster: 'it belongs to no Cluster',
-  replica: 'it is a replica',
-  too_old: 'it is older than Redis 7.0',
-  not_ready: 'it loads, is busy, lost its replicas, or slots of its Cluster are missing',
-  other: 'it replies with another error',
-};
