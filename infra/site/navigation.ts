@@ -44,6 +44,11 @@ export const NAVIGATION: readonly SiteGroup[] = [
         'Tutorial',
         'your own MCP server and identity provider behind a chat that asks people to connect',
       ),
+      page(
+        'examples/README.md',
+        'Examples',
+        'programs to copy: chats, a page, services, agents of frameworks',
+      ),
       page('docs/recipes.md', 'Recipes', 'what to use for a task, one row a task'),
     ],
   },
