@@ -93,7 +93,7 @@ describe('S6 a webhook to a private address', () => {
   it('by a name that does not resolve is tried again', async () => {
     const site = productionSite(async () => Promise.reject(new Error('no such name')));
     const { result, letters } = await lettersAfter(site, 'https://hooks.example/');
-    expect([result, letters]).toEqual([{ retryInMs: 5_000 }, []]);
+    expect([result, letters]).toMatchObject([{ retryInMs: 5_000, failure: { code: 'unresolved' } }, []]);
   });
 });
 
