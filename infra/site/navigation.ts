@@ -34,6 +34,7 @@ export const NAVIGATION: readonly SiteGroup[] = [
     title: 'Start',
     pages: [
       page('README.md', 'What Parley is', 'what one gets, and the commands that run it'),
+      page('docs/getting-started.md', 'Getting started', 'from an empty folder to a question in a chat page'),
       page(
         'docs/concepts.md',
         'Concepts',

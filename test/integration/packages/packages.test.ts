@@ -25,7 +25,7 @@ import { hasTools, NODES, nodePath } from '../../../infra/release/tools.ts';
 import { createExamples, linkPackage } from '../../harness/examples/install.ts';
 import { freePort } from '../../harness/free-port.ts';
 import { suiteNotRun } from '../../harness/not-run.ts';
-import { type Consumer, installIn, type Manager } from '../../harness/packages/consumer.ts';
+import { type Consumer, installIn, type Manager, openConsumer } from '../../harness/packages/consumer.ts';
 import { binOf, startDev } from '../../harness/packages/dev.ts';
 import { packCopy } from '../../harness/packages/pack-copy.ts';
 import { readmeExample, readmePage } from '../../harness/packages/readme.ts';
@@ -34,6 +34,7 @@ import { startCommand } from '../../harness/packages/start-command.ts';
 import { twoCommands } from '../cli/two-commands.ts';
 import { examples } from './examples.ts';
 import { examplesOfAgents } from './examples-of-agents.ts';
+import { gettingStarted, installAsWritten } from './getting-started.ts';
 
 const MODULES = join(ROOT, 'node_modules');
 const TSC = join(MODULES, 'typescript/bin/tsc');
@@ -43,14 +44,14 @@ const LIBRARIES = ['@parley/core', '@parley/sdk', '@parley/widget'];
 if (await hasTools({ nodes: isFull })) describe('the packages', suite);
 else suiteNotRun('the packages', 'their registry is not installed; `npm test` installs it');
 
-function suite(): void {
+async function suite(): Promise<void> {
   let folder: string;
   let packed: readonly PackedPackage[];
   let manifests: readonly PublishedManifest[];
   let registry: LocalRegistry;
   /** Has the packages that programs import. */
   let library: Consumer;
-  /** Has the command. */
+  /** Has the command, and the widget: what docs/getting-started.md installs. */
   let command: Consumer;
 
   beforeAll(async () => {
@@ -63,11 +64,8 @@ function suite(): void {
       registry: registry.url,
       packages: LIBRARIES,
     });
-    command = await installIn({
-      folder: join(folder, 'command'),
-      registry: registry.url,
-      packages: ['@parley/cli'],
-    });
+    command = await openConsumer(join(folder, 'command'), registry.url);
+    await installAsWritten(command);
   });
   afterAll(async () => {
     await registry?.stop();
@@ -186,6 +184,7 @@ function suite(): void {
   });
 
   twoCommands(() => join(command.folder, 'node_modules'));
+  await gettingStarted(() => command);
 
   const forExamples = () => ({
     install: createExamples({ folder, registry: registry.url, library }),
