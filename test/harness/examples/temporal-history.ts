@@ -4,7 +4,9 @@ export function historyOfRefund(order: object): readonly object[] {
   const events: object[] = [];
   const add = (type: string, attributes: object): string => {
     const key = `${camelCase(type)}EventAttributes`;
-    events.push({ eventId: String(events.length + 1), eventType: `EVENT_TYPE_${type}`, [key]: attributes });
+    const eventTime = { seconds: 1_750_000_000 + events.length };
+    const eventId = String(events.length + 1);
+    events.push({ eventId, eventTime, eventType: `EVENT_TYPE_${type}`, [key]: attributes });
     return String(events.length);
   };
   let workflowTaskCompletedEventId = '';
@@ -34,6 +36,7 @@ export function historyOfRefund(order: object): readonly object[] {
     workflowType: { name: 'refund' },
     taskQueue,
     input: payloadsOf(order),
+    workflowTaskTimeout: { seconds: 10 },
     originalExecutionRunId: 'run-1',
     firstExecutionRunId: 'run-1',
     attempt: 1,
