@@ -11,13 +11,16 @@ import { type StaticSite, serveFolder } from '../harness/docs/static-site.ts';
 import { describeInChromium, openPage } from '../harness/in-chromium.ts';
 import { paced } from '../harness/pace.ts';
 import { isFullSize } from '../harness/proof-size.ts';
-import { axe, overflow } from '../harness/widget/site-look.ts';
+import { axe, overflow, RULES_OF_LOOKS } from '../harness/widget/site-look.ts';
 
 const BUILD_MS = paced(600_000);
 const PAGES = [
   ...['/', '/concepts', '/recipes', '/compare', '/errors', '/configuration', '/http-api', '/connect'],
   ...['/agents', '/operations', '/chat-transport', '/reports', '/decisions', '/project/contributing'],
 ];
+/** Not more than sideways scroll: the menu of a narrow page waits outside of the window. */
+const sideways = async (page: Page) =>
+  (await page.evaluate(overflow)).filter((fault) => fault.startsWith('scrolls sideways'));
 const VIEWS = [
   { width: 1280, colorScheme: 'light' },
   { width: 1280, colorScheme: 'dark' },
@@ -85,13 +88,16 @@ function tests(path: string): void {
   }
 
   describe.each(VIEWS)('at $width px, $colorScheme', (view) => {
+    // The structure of a page is the same in every width and colour.
+    const rules = view === VIEWS[0] ? undefined : RULES_OF_LOOKS;
+
     it('shows its pages without violations or overflow, from its own files', () =>
       visit(view, async (page) => {
         const faults: string[] = [];
         for (const path of PAGES) {
           await page.goto(site.origin + path);
           await page.locator('.VPDoc h1').waitFor();
-          const found = [...(await axe(page)), ...(await page.evaluate(overflow))];
+          const found = [...(await axe(page, rules)), ...(await sideways(page))];
           faults.push(...found.map((fault) => `${path}: ${fault}`));
         }
         expect(faults).toEqual([]);
@@ -103,7 +109,7 @@ function tests(path: string): void {
         await page.locator('.opblock-summary-control').first().click();
         await page.locator('.try-out__btn').first().click();
         await page.locator('.btn.execute').waitFor();
-        expect([...(await axe(page)), ...(await page.evaluate(overflow))]).toEqual([]);
+        expect([...(await axe(page, rules)), ...(await sideways(page))]).toEqual([]);
       }));
   });
 
