@@ -43,7 +43,7 @@ async function faultsOf(
 
 describe('a block of code in the docs', () => {
   it('has a language that this file knows', () => {
-    const known = ['ts', 'tsx', 'js', 'jsx', 'json', 'yaml', 'sh', 'python', 'html', 'mermaid', ''];
+    const known = ['ts', 'tsx', 'js', 'jsx', 'json', 'yaml', 'sh', 'python', 'html', 'mermaid', 'text', ''];
     expect(
       [...new Set(blocks.map(({ language }) => language))].filter((one) => !known.includes(one)),
     ).toEqual([]);

@@ -20,7 +20,7 @@ function pagesOfRepository(): string[] {
   const packages = ['clients', 'services'].flatMap((folder) =>
     readdirSync(`${root}${folder}`).map((name) => `${folder}/${name}`),
   );
-  return ['.', 'docs', ...packages].flatMap(below);
+  return ['.', 'docs', 'examples', ...packages].flatMap(below);
 }
 
 describe('the navigation of the site', () => {
