@@ -53,6 +53,9 @@ await describeOnRedis('the admin API', (pods, url) => {
     heartbeats: {
       ...pods.second.heartbeats,
       alive: async (pod: string) => !dead.has(pod) && pods.second.heartbeats.alive(pod),
+      // Pods of other files would fill the limit.
+      leases: async () =>
+        (await pods.second.heartbeats.leases(100_000)).filter(({ pod }) => pod.startsWith('api-')),
     },
     channel: { name: 'slack', isLinked: async ({ userId }: Owner) => links.has(userId) },
     onAct: (act: OperatorAct, caller: Caller) =>

@@ -22,6 +22,31 @@ async function readUse() {
   return { seconds: Number(seconds), calls: new Map(rows.map(([, name, calls]) => [name, Number(calls)])) };
 }
 
+async function nextBeat(previous?: string): Promise<string> {
+  const beat = () => redisCommand(site.redis.port, 'GET', canaryKey()) as Promise<string | null>;
+  return `${await waitUntil(
+    async () => {
+      const found = await beat();
+      return found !== null && found !== previous && found;
+    },
+    { what: 'a beat', timeoutMs: 120_000, everyMs: 1_000 },
+  )}`;
+}
+
+/** The commands of each name a second until the next beat. */
+async function measureUntilBeat(previous: string) {
+  const before = await readUse();
+  const beat = await nextBeat(previous);
+  const after = await readUse();
+  const seconds = after.seconds - before.seconds;
+  const perSecond = [...after.calls].map(([name, calls]) => {
+    // What this test looks by.
+    const looks = name === 'get' ? seconds : 0;
+    return [name, (calls - (before.calls.get(name) ?? 0) - looks) / seconds] as const;
+  });
+  return { beat, perSecond, all: perSecond.reduce((sum, [, calls]) => sum + calls, 0) };
+}
+
 // The window is the time between two canaries, in which every other kind of maintenance but the cleanup has its rounds.
 it('a pod that runs agents and a worker, both idle and with nothing set, take at most 30 commands a second', async () => {
   const PARLEY_CONFIG = site.agents(
@@ -29,29 +54,10 @@ it('a pod that runs agents and a worker, both idle and with nothing set, take at
     'agents: { helper: { title: Helper, model: scripted, instructions: Help. } }\n',
   );
   await Promise.all([site.pod({ ...DEFAULTS, PARLEY_CONFIG }), site.worker({ ...DEFAULTS, PARLEY_CONFIG })]);
-  const untilBeat = async (previous?: string) => {
-    const beat = () => redisCommand(site.redis.port, 'GET', canaryKey()) as Promise<string | null>;
-    return `${await waitUntil(
-      async () => {
-        const found = await beat();
-        return found !== null && found !== previous && found;
-      },
-      { what: 'a beat', timeoutMs: 120_000, everyMs: 1_000 },
-    )}`;
-  };
-  // What a start costs is over by the second beat.
-  const first = await untilBeat(await untilBeat());
-  const before = await readUse();
-  await untilBeat(first);
-  const after = await readUse();
-  const perSecond = [...after.calls].map(([name, calls]) => {
-    // What this test looks by.
-    const looks = name === 'get' ? after.seconds - before.seconds : 0;
-    return [
-      name,
-      (calls - (before.calls.get(name) ?? 0) - looks) / (after.seconds - before.seconds),
-    ] as const;
-  });
-  const all = perSecond.reduce((sum, [, calls]) => sum + calls, 0);
-  expect(all, JSON.stringify(Object.fromEntries(perSecond))).toBeLessThanOrEqual(COMMANDS_PER_SECOND_MAX);
+  let use = await measureUntilBeat(await nextBeat(await nextBeat()));
+  // On a busy machine the start or the cleanup, which comes once in minutes, reaches into a window. Nothing reaches into all.
+  for (let windows = 1; windows < 3 && use.all > COMMANDS_PER_SECOND_MAX; windows += 1)
+    use = await measureUntilBeat(use.beat);
+  const rates = JSON.stringify(Object.fromEntries(use.perSecond));
+  expect(use.all, rates).toBeLessThanOrEqual(COMMANDS_PER_SECOND_MAX);
 });

@@ -5,18 +5,17 @@
 -- attempt failed; '<task> tenant', in whose list it is.
 -- deliveries: zset of the tasks of a tenant that leave Parley, by the time (ms) at which each was first noted. It has what the
 -- outboxes have, and expires only where they have lost something.
-local LISTED_MS = 30 * 86400 * 1000
--- Kinds whose tasks lead to others within Parley are not listed.
-local INNER_KINDS = { ['resume-run'] = true, ['a2a-push'] = true }
 
 local function forgetLeases(tries, task)
   redis.call('HDEL', tries, task, task .. ' tried', task .. ' lent', task .. ' noted', task .. ' failed')
 end
 
 local function listTask(deliveries, tries, task, now)
-  if INNER_KINDS[string.match(task, '^%S+')] then return end
+  local kind, listedMs = string.match(task, '^%S+'), 30 * 86400 * 1000
+  -- Tasks of these kinds lead to others within Parley.
+  if kind == 'resume-run' or kind == 'a2a-push' then return end
   redis.call('ZADD', deliveries, 'NX', string.format('%.0f', now), task)
-  redis.call('PEXPIRE', deliveries, LISTED_MS)
+  redis.call('PEXPIRE', deliveries, listedMs)
   redis.call('HSET', tries, task .. ' tenant', string.match(deliveries, '[^:]*$'))
 end
 
