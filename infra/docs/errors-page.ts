@@ -9,21 +9,21 @@ interface ErrorHelp {
 /** When each error comes and what its caller does. A code without an entry does not compile. */
 const HELP: Readonly<Record<ErrorCode, ErrorHelp>> = {
   invalid_request: {
-    when: 'malformed body, query or header; content where none belongs; a schema outside of the [form subset](http-api.md#the-form-subset). Also 405, when the path exists and the method does not (see `Allow`), 408, when the request did not come in time, and 417, for an `Expect` that is not supported',
+    when: 'the body, the query or a header is malformed, content is sent where none belongs, or a schema is outside of the [form subset](http-api.md#the-form-subset). Also 405, when the path exists and the method does not (see `Allow`), 408, when the request did not come in time, and 417, for an `Expect` that is not supported',
     remedy: 'Correct what `detail` and `errors` name. The same request fails again.',
   },
   unauthenticated: {
-    when: 'no token, or a bad one',
+    when: 'the request has no token, or one that is not accepted',
     remedy:
       'Send `Authorization: Bearer …` with a token that has not expired: [who is who](security.md#who-is-who).',
   },
   forbidden: {
-    when: 'a caller of the wrong kind, or a service key without the scope, before anything is looked up',
+    when: 'the caller is of the wrong kind, or the service key lacks the scope. This is decided before anything is looked up',
     remedy:
       'Use a token of the other kind, or give the key the [scope](security.md#service-keys) that the call names.',
   },
   not_found: {
-    when: 'unknown, malformed id, or not yours; the reply never tells which',
+    when: 'the id is unknown or malformed, or what it names is not yours; the reply never tells which',
     remedy: 'Check the id, the tenant of the token, and whether the [retention](security.md) has passed.',
   },
   invalid_answer: {
@@ -31,15 +31,15 @@ const HELP: Readonly<Record<ErrorCode, ErrorHelp>> = {
     remedy: 'Show the messages in `errors` beside their fields, and send the corrected answer.',
   },
   already_settled: {
-    when: 'settled with another outcome or answer',
+    when: 'it has been settled with another outcome or answer',
     remedy: 'Show the outcome in `elicitation` or `approval`. Nothing can change it.',
   },
   expired: {
-    when: 'past the deadline',
+    when: 'its deadline has passed',
     remedy: 'Ask again, with a longer `timeoutSeconds` if people need it.',
   },
   idempotency_mismatch: {
-    when: 'the same key with another body, or another message',
+    when: 'the same key came before with another body or message',
     remedy: 'Use a new `Idempotency-Key` for each new request, and the same one only to repeat a request.',
   },
   stream_owner_mismatch: {
@@ -55,7 +55,7 @@ const HELP: Readonly<Record<ErrorCode, ErrorHelp>> = {
     remedy: 'Wait for `Retry-After` if the user may come back.',
   },
   turn_quota: {
-    when: 'too many turns of this user run at once, or this tenant began too many in a day; the message says which',
+    when: 'too many turns of this user run at once, or this tenant has begun too many in a day; the message says which',
     remedy: 'Wait, or raise the [quota](security.md#quotas).',
   },
   token_quota: {
@@ -75,16 +75,16 @@ const HELP: Readonly<Record<ErrorCode, ErrorHelp>> = {
     remedy: 'Wait until entries have passed their retention, or raise the [quota](security.md#quotas).',
   },
   too_large: {
-    when: 'the body is over its limit. Also 431, when the headers are',
+    when: 'the body is larger than its limit. Also 431, when the headers are',
     remedy: 'Send less, or raise the limit in the [configuration](configuration.md#limits).',
   },
   rate_limited: {
-    when: 'too many requests of one caller',
+    when: 'one caller sends too many requests',
     remedy:
       'Wait for `Retry-After`. [Operations](operations.md#parleyratelimited) tells how to find the limit.',
   },
   read_quota: {
-    when: 'too many reads of this user or tenant',
+    when: 'this user or tenant reads too much',
     remedy: 'Wait for `Retry-After`. Follow events instead of reading again and again.',
   },
   unavailable: {
@@ -93,11 +93,11 @@ const HELP: Readonly<Record<ErrorCode, ErrorHelp>> = {
       'Wait for `Retry-After`, then send the same request again. The outcome of a write is unknown, and a repeated answer is safe.',
   },
   pod_busy: {
-    when: 'this pod runs as many turns, or opens as many event streams, as it may. Openings have a `Retry-After`',
+    when: 'this pod runs as many turns, or opens as many event streams, as it may. The reply to an opening has a `Retry-After`',
     remedy: 'Ask again; another pod may have room. [Capacity](capacity.md) tells how many pods a load needs.',
   },
   internal: {
-    when: 'a fault of Parley',
+    when: 'Parley has a fault',
     remedy: 'Look into the log of the pod: the reply tells nothing on purpose. Please report it.',
   },
 };
