@@ -9,7 +9,7 @@ import type { RedisFaultCode } from '../../shared/src/ports/redis-diagnosis.ts';
 const BEGIN = '<!-- faults: npm run docs -->';
 const END = '<!-- end of faults -->';
 
-/** Faults that cannot be seen from outside, why, and where they show. */
+/** Faults that cannot be seen from outside or cannot happen, why, and where they show. */
 const UNSEEN: readonly (readonly [fault: string, why: string, where: string])[] = [
   [
     'two installations share one Redis and one prefix',
@@ -42,18 +42,18 @@ const UNSEEN: readonly (readonly [fault: string, why: string, where: string])[] 
     '[what is not promised](operations.md#what-is-not-promised)',
   ],
   [
-    'commands that a provider takes away, such as `CLIENT NO-TOUCH`, and keyspace events',
-    'Parley uses neither, so that nothing is wrong',
+    'a provider takes commands away, such as `CLIENT NO-TOUCH`, or keyspace events',
+    'Parley uses neither, so that nothing stops working',
     '[managed services](operations.md#managed-services)',
   ],
   [
     'keys of one user in two slots of a Cluster',
-    'cannot be: all keys of a user have one hash tag',
+    'all keys of a user have one hash tag, so that it cannot happen',
     '[redis.md](redis.md)',
   ],
   [
-    'another BullMQ than that of the pods',
-    'it is inside each program, so that it differs only where builds do',
+    'a worker has another BullMQ than the pods',
+    'BullMQ is part of each build, so that it differs only where builds do',
     '`mixed_builds`, `version_differs`',
   ],
   [
@@ -116,7 +116,7 @@ function tables(): string {
     '|---|---|',
     ...reasons,
     '',
-    'These faults cannot be seen from outside:',
+    'The command does not look for these faults, because they cannot be seen from outside or cannot happen:',
     '',
     '| fault | because | where it shows |',
     '|---|---|---|',
