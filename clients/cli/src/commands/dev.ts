@@ -72,7 +72,10 @@ async function develop(context: CliContext, flags: DevFlags): Promise<void> {
     await startAll(running, { env: settings, onLog, signal }, redis !== undefined);
     introduce(context, url, search, await hasConsole(url));
     if (other !== undefined)
-      print(context, `They find this server now, and the one at ${other} again when this one has ended.\n`);
+      print(
+        context,
+        `Commands find this server now, and the one at ${other} again when this one has ended.\n`,
+      );
     const service = createClient({ baseUrl: url, token: server.serviceKey });
     const user = tokenOfDevUser(server);
     const serving = { ...context, signal };
