@@ -17,6 +17,10 @@ const MADE = new Set([
   'tsconfig.tsbuildinfo',
   '.env',
   'refunds.json',
+  'checkpoints.bin',
+  'run-state.json',
+  '.output',
+  '.workflow-data',
 ]);
 /** Most of the bytes of an installation; a program that runs reads none of them. */
 const OF_NO_RUN = /\.map$|\.d\.[cm]?ts$|@parley\/\w+\/src$/;
