@@ -1,4 +1,4 @@
-/** What a worker does, for those who look on. */
+/** What a worker does, for operators to see. */
 export interface Activity {
   /** Does a piece of work that has a name. */
   during<Result>(name: string, work: () => Promise<Result>): Promise<Result>;

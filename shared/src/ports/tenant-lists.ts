@@ -49,8 +49,8 @@ export interface TenantLists {
   /** How many places each range has. The lists are counted, not the rows: a place that would be mended counts. */
   count(tenant: string, kind: ListedKind, ranges: readonly ListRange[]): Promise<readonly number[]>;
   /**
-   * Not for deliveries (`Outbox.unlist`): makes the place of one record or turn agree with it: a loss of data, or a process of an earlier version, may have left
-   * a wrong one.
+   * Makes the place of one record or turn agree with it: a loss of data, or a process of an earlier version, may have left a wrong
+   * place. Deliveries have `Outbox.unlist` for this.
    */
   mend(tenant: string, kind: ListedKind, member: string): Promise<void>;
 }

@@ -12,7 +12,7 @@ import { isFullSize } from '../../harness/proof-size.ts';
 interface ExamplesSite {
   /** Installs an example, with these settings beside those of the server. */
   open(name: string, settings?: Readonly<Record<string, string>>): Promise<Consumer>;
-  /** Asks. */
+  /** The client of the service that asks. */
   service(): ParleyClient;
 }
 

@@ -91,7 +91,7 @@ async function develop(context: CliContext, flags: DevFlags): Promise<void> {
   }
 }
 
-/** The address of another server of this command that still runs: commands would not find it any more. */
+/** The address of another server of this command that still runs. Commands no longer find that one while this one runs. */
 async function runningElsewhere(folder: string, url: string): Promise<string | undefined> {
   const before = readDevServer(folder)?.url;
   if (before === undefined || before === url) return undefined;

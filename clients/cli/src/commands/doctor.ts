@@ -16,7 +16,7 @@ interface DoctorFlags {
 }
 
 const NODE_MIN = [20, 19] as const;
-/** Where one of them is wrong, nothing else of the server can be looked at. */
+/** With one of these faults, nothing else of the server can be looked at. */
 const NO_SERVER: ReadonlySet<string> = new Set(['server_unreachable', 'redirected', 'not_parley']);
 
 /** `parley doctor`: why it does not work. */

@@ -5,7 +5,7 @@ import { memoryFindings } from './memory.ts';
 import { jsonOf, probe } from './probe.ts';
 
 const CHECK = 'installation';
-/** More wait only where workers do not keep up. */
+/** More jobs than these wait in a queue only where workers do not keep up. */
 const WAITING_MAX = 1_000;
 
 const Installation = z.object({

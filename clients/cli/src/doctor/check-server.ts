@@ -14,10 +14,10 @@ export interface Target {
 const SKEW_MS_MAX = 30_000;
 /** A Date header has whole seconds, and a busy machine writes it late. */
 const POD_SKEW_MS_MAX = 5_000;
-/** Sent together, so that they go to several pods. */
+/** These calls are sent at once, so that they reach several pods. */
 const READINESS_PROBES = 6;
 const VERSION_PROBES = 3;
-/** It runs every 15 s. */
+/** A worker runs the canary every 15 s. */
 export const CANARY_SECONDS_MAX = 60;
 
 /** Checks the address, the pods behind it and the token. */
