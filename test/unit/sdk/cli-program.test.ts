@@ -253,10 +253,10 @@ it('dev leaves no service behind a reader that closes the pipe', async () => {
 });
 
 it('dev ends at once with the reason when the Redis that it is given cannot be reached', async () => {
-  const port = await freePort();
-  const { code, err } = await run(['dev'], { REDIS_URL: `redis://127.0.0.1:${port}` });
+  const [own, redis] = [await freePort(), await freePort()];
+  const { code, err } = await run(['dev', '--port', `${own}`], { REDIS_URL: `redis://127.0.0.1:${redis}` });
   expect(code).toBe(EXIT.unavailable);
-  expect(err).toBe(`parley: The Redis at 127.0.0.1:${port} cannot be reached.\n`);
+  expect(err).toBe(`parley: The Redis at 127.0.0.1:${redis} cannot be reached.\n`);
 });
 
 // Every other test starts pods from a bundle.
