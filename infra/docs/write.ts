@@ -2,7 +2,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { readCosts } from '../../test/runner/costs.ts';
 import { readSources } from '../house/check-house.ts';
-import { llmsText, readmeWithPages } from '../site/lists.ts';
+import { readmeWithPages } from '../site/lists.ts';
+import { mainGroupsOf } from '../site/navigation.ts';
 import { A2A } from './a2a-held.ts';
 import { ACP } from './acp-held.ts';
 import { agentsPage } from './agents-page.ts';
@@ -24,8 +25,7 @@ writeFileSync(new URL('docs/errors.md', root), errorsPage());
 writeFileSync(new URL('docs/images/states.svg', root), stateDiagram());
 
 const readme = new URL('README.md', root);
-writeFileSync(readme, readmeWithPages(readFileSync(readme, 'utf8')));
-writeFileSync(new URL('llms.txt', root), llmsText(readFileSync(readme, 'utf8')));
+writeFileSync(readme, readmeWithPages(readFileSync(readme, 'utf8'), mainGroupsOf(fileURLToPath(root))));
 
 const agents = new URL('docs/agents.md', root);
 const example = new URL('test/unit/agents/config/fixtures/example.yaml', root);

@@ -1,7 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join, posix } from 'node:path';
-import { mapLinks } from './links.ts';
-import { LISTED_FOLDERS, NAVIGATION, type SiteGroup, type SitePage } from './navigation.ts';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isElsewhere, mapLinks, resolveLink } from './links.ts';
+import { mainGroupsOf, type SiteGroup } from './navigation.ts';
 
 const BEGIN = '<!-- pages: npm run docs -->';
 const END = '<!-- end of pages -->';
@@ -9,29 +9,11 @@ const END = '<!-- end of pages -->';
 /** The repository that the packages name; the site links files there that are no pages. */
 export const REPOSITORY = 'https://github.com/parley-dev/parley';
 
-/** Every group of the site, with the pages of the listed folders under their own headings. */
-export function groupsOf(root: string): SiteGroup[] {
-  const listed = LISTED_FOLDERS.map(({ title, folder }) => ({
-    title,
-    isForContributors: true as const,
-    pages: readdirSync(join(root, folder))
-      .filter((name) => name.endsWith('.md'))
-      .sort()
-      .map((name) => pageWithHeading(root, `${folder}/${name}`)),
-  }));
-  return [...NAVIGATION, ...listed];
-}
-
-function pageWithHeading(root: string, path: string): SitePage {
-  const heading = /^# (.+)$/m.exec(readFileSync(join(root, path), 'utf8'))?.[1] ?? path;
-  return { path, title: heading.replaceAll('`', ''), about: '' };
-}
-
 /** README.md with the list of pages, group by group, in place of the one that it has. */
-export function readmeWithPages(readme: string): string {
+export function readmeWithPages(readme: string, groups: readonly SiteGroup[]): string {
   const [before, rest = ''] = readme.split(BEGIN);
   const after = rest.split(END)[1] ?? '';
-  const groups = NAVIGATION.map(({ title, pages }) => [
+  const tables = groups.map(({ title, pages }) => [
     `**${title}**`,
     '',
     '| page | content |',
@@ -41,31 +23,20 @@ export function readmeWithPages(readme: string): string {
       .map(({ path, about }) => `| [${path.replace(/\/README\.md$/, '')}](${path}) | ${about} |`),
     '',
   ]);
-  return `${before}${BEGIN}\n\n${groups.flat().join('\n')}\n${END}${after}`;
+  return `${before}${BEGIN}\n\n${tables.flat().join('\n')}\n${END}${after}`;
 }
 
-/** llms.txt: what Parley is and where each page lies, for programs that read. Its links lead to Markdown. */
-export function llmsText(readme: string): string {
-  const [, opening = ''] = /^# Parley\n\n([\s\S]*?)\n\n/.exec(readme) ?? [];
-  const groups = NAVIGATION.map(({ title, pages }) => [
-    `## ${title}`,
-    '',
-    ...pages.map(({ path, title: name, about }) => `- [${name}](${path}): ${about}`),
-    '',
-  ]);
-  return ['# Parley', '', `> ${opening.replaceAll('\n', ' ')}`, '', ...groups.flat()].join('\n');
-}
-
-/** llms-full.txt: every page of the same list in one file, with links that work from anywhere. */
+/** llms-full.txt: the pages of llms.txt in one file, without those for contributors, with links that work from anywhere. */
 export function llmsFullText(root: string): string {
-  return NAVIGATION.filter(({ isForContributors }) => isForContributors !== true)
+  return mainGroupsOf(root)
+    .filter(({ title }) => title !== 'Contribute')
     .flatMap(({ pages }) => pages)
-    .map(({ path }) =>
-      mapLinks(readFileSync(join(root, path), 'utf8'), (target) =>
-        /^(?:[a-z]+:|#)/.test(target)
-          ? target
-          : `${REPOSITORY}/blob/main/${posix.normalize(posix.join(posix.dirname(path), target))}`,
-      ),
+    .map(({ path: page }) =>
+      mapLinks(readFileSync(join(root, page), 'utf8'), (target) => {
+        if (isElsewhere(target)) return target;
+        const { path, anchor } = resolveLink(page, target);
+        return `${REPOSITORY}/blob/main/${path}${anchor}`;
+      }),
     )
     .join('\n\n');
 }

@@ -1,8 +1,8 @@
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 import { isElsewhere, mapLinks, resolveLink } from './links.ts';
-import { groupsOf, llmsFullText, llmsText, REPOSITORY } from './lists.ts';
-import { LISTED_FOLDERS, type SiteGroup, sitePathOf } from './navigation.ts';
+import { llmsFullText, REPOSITORY } from './lists.ts';
+import { groupsOf, LISTED_FOLDERS, type SiteGroup, sitePathOf } from './navigation.ts';
 import { siteOpenApi } from './open-api.ts';
 import { withSequencesAsTables } from './sequences.ts';
 
@@ -32,7 +32,7 @@ export function stagePages(root: string, folder: string): void {
       write(`${sitePathOf(`${folder}.md`)}.md`, folderPage(group));
   const onSite = (text: string) =>
     mapLinks(text, (target) => (isElsewhere(target) ? target : `${sitePathOf(target)}.md`));
-  write('public/llms.txt', onSite(llmsText(readFileSync(join(root, 'README.md'), 'utf8'))));
+  write('public/llms.txt', onSite(readFileSync(join(root, 'llms.txt'), 'utf8')));
   write('public/llms-full.txt', llmsFullText(root));
   write('public/openapi.json', JSON.stringify(siteOpenApi()));
   cpSync(join(root, 'docs/images'), join(folder, 'images'), { recursive: true });

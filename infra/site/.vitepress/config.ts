@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import { type DefaultTheme, defineConfig } from 'vitepress';
 import { anchorOf } from '../links.ts';
-import { groupsOf, REPOSITORY } from '../lists.ts';
-import { LISTED_FOLDERS, NAVIGATION, type SiteGroup, sitePathOf } from '../navigation.ts';
+import { REPOSITORY } from '../lists.ts';
+import { groupsOf, LISTED_FOLDERS, mainGroupsOf, type SiteGroup, sitePathOf } from '../navigation.ts';
 import { renderCornersAsCells } from './tables.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
@@ -54,7 +54,7 @@ export default defineConfig({
       { text: 'Repository', link: REPOSITORY },
     ],
     sidebar: {
-      '/': NAVIGATION.map((group) => itemsOf(group, pagesBeyond[group.title])),
+      '/': mainGroupsOf(root).map((group) => itemsOf(group, pagesBeyond[group.title])),
       ...Object.fromEntries(
         listed.map((group, at) => [
           `/${sitePathOf(`${LISTED_FOLDERS[at]?.folder}.md`)}/`,

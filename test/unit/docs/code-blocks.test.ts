@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { transform } from 'esbuild';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { groupsOf } from '../../../infra/site/lists.ts';
+import { groupsOf } from '../../../infra/site/navigation.ts';
 import { type CodeBlock, codeBlocksOf, compileBlocks, moduleOf } from '../../harness/docs/code-blocks.ts';
 import { testNotRun } from '../../harness/not-run.ts';
 import { onPath } from '../../harness/on-path.ts';

@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { errorsPage } from '../../../infra/docs/errors-page.ts';
 import { stateDiagram } from '../../../infra/docs/state-diagram.ts';
 import { anchorsIn, isElsewhere, linksIn, mapLinks, resolveLink } from '../../../infra/site/links.ts';
-import { groupsOf, llmsText, readmeWithPages } from '../../../infra/site/lists.ts';
-import { sitePathOf } from '../../../infra/site/navigation.ts';
+import { readmeWithPages } from '../../../infra/site/lists.ts';
+import { groupsOf, mainGroupsOf, sitePathOf } from '../../../infra/site/navigation.ts';
 import { withSequencesAsTables } from '../../../infra/site/sequences.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
@@ -28,6 +28,18 @@ describe('the navigation of the site', () => {
     expect(listed.toSorted()).toEqual(pagesOfRepository().toSorted());
     expect(new Set(listed.map(sitePathOf)).size).toBe(listed.length);
   });
+});
+
+it('llms.txt begins as README.md does, and is nothing but the list of pages after it', () => {
+  const [, opening = ''] = /^# Parley\n\n([\s\S]*?)\n\n/.exec(read('README.md')) ?? [];
+  const groups = mainGroupsOf(root).map(({ title, pages }) =>
+    [
+      `## ${title}\n`,
+      ...pages.map(({ path, title: name, about }) => `- [${name}](${path}): ${about}`),
+      '',
+    ].join('\n'),
+  );
+  expect(read('llms.txt')).toBe(['# Parley\n', `> ${opening.replaceAll('\n', ' ')}\n`, ...groups].join('\n'));
 });
 
 describe('a link of the docs', () => {
@@ -79,9 +91,8 @@ it('a sequence diagram is a table on the site, one row a message or note', () =>
 });
 
 describe('what npm run docs writes for the site', () => {
-  it('is the list of pages in README.md, and llms.txt', () => {
-    expect(read('README.md')).toBe(readmeWithPages(read('README.md')));
-    expect(read('llms.txt')).toBe(llmsText(read('README.md')));
+  it('is the list of pages in README.md, from llms.txt', () => {
+    expect(read('README.md')).toBe(readmeWithPages(read('README.md'), mainGroupsOf(root)));
   });
 
   it('is docs/errors.md, from the table of the product', () => {
