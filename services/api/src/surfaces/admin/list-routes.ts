@@ -1,26 +1,14 @@
 import { APPROVAL_STATUSES, isApprovalEnded } from '@parley/core/domain/approvals/status';
 import { isTerminal, STATUSES } from '@parley/core/domain/elicitations/status';
-import type { Caller } from '@parley/shared/domain/caller';
-import type { ListedKind } from '@parley/shared/ports/tenant-lists';
 import { z } from 'zod';
 import { operator, type Route, route } from '../../http/route.ts';
-import { cursorsOf } from './cursor.ts';
 import { deliveriesRoute } from './deliveries/route.ts';
 import { type AdminDeps, mayReadContent } from './deps.ts';
 import { SAMPLE_ADMIN_APPROVAL, SAMPLE_ADMIN_ELICITATION, SAMPLE_ADMIN_TURN } from './examples.ts';
-import { createListReplies, type ExportedList, type ReplyWithList } from './exports.ts';
+import { createListReplies, type ReplyWithList } from './exports.ts';
 import { loadApprovals, loadQuestions, loadTurns } from './load.ts';
-import { type AdminPageRequest, readAdminPage } from './page.ts';
-import {
-  columnsOf,
-  exactly,
-  is,
-  LIST_DESCRIPTION,
-  LIST_QUERY,
-  type ListFormat,
-  NEXT,
-  statusFilter,
-} from './query.ts';
+import { type ListQuery, pagesOf } from './page.ts';
+import { columnsOf, exactly, is, LIST_DESCRIPTION, LIST_QUERY, NEXT, statusFilter } from './query.ts';
 import { AdminApproval, approvalView } from './views/approval-view.ts';
 import { AdminElicitation, elicitationView } from './views/elicitation-view.ts';
 import { AdminTurn, TURN_STATES, turnView } from './views/turn-view.ts';
@@ -48,19 +36,6 @@ const TurnQuery = z.strictObject({
   agent: exactly('those of this agent'),
 });
 
-interface CommonQuery {
-  readonly state: 'open' | 'ended';
-  readonly order: 'newest' | 'oldest';
-  readonly olderThanSeconds?: number | undefined;
-  readonly youngerThanSeconds?: number | undefined;
-  readonly userId?: string | undefined;
-  readonly conversationId?: string | undefined;
-  readonly streamRequestId?: string | undefined;
-  readonly format?: ListFormat | undefined;
-  readonly cursor?: string | undefined;
-  readonly limit: number;
-}
-
 /** The lists of a tenant: questions, approvals, turns and deliveries. */
 export function listRoutes(deps: AdminDeps): Route[] {
   const reply = createListReplies(deps.takePage);
@@ -72,54 +47,9 @@ export function listRoutes(deps: AdminDeps): Route[] {
   ];
 }
 
-interface ListedItems<Item> extends Pick<AdminPageRequest<Item>, 'load' | 'hasEnded' | 'keeps'> {
-  readonly kind: ListedKind;
-  readonly viewOf: (item: Item) => Readonly<Record<string, unknown>>;
-}
-
 const QUESTION_COLUMNS = columnsOf(AdminElicitation, 'elicitation');
 const APPROVAL_COLUMNS = columnsOf(AdminApproval, 'approval');
 const TURN_COLUMNS = columnsOf(AdminTurn);
-
-/** Reads the pages of the list that a query asks for. */
-function pagesOf<Item>(
-  deps: AdminDeps,
-  caller: Caller,
-  query: CommonQuery,
-  { viewOf, ...of }: ListedItems<Item>,
-): ExportedList['page'] {
-  return async (cursor, limit) => {
-    const { items, ...rest } = await readPage(deps, caller, { ...query, cursor, limit }, of);
-    return { views: items.map(viewOf), ...rest };
-  };
-}
-
-/** Reads the page that a query asks for. */
-async function readPage<Item>(
-  { tenantLists }: AdminDeps,
-  { tenant }: Caller,
-  query: CommonQuery,
-  { kind, ...of }: Omit<ListedItems<Item>, 'viewOf'>,
-) {
-  const { cursor, limit, format: _format, ...list } = query;
-  const cursors = cursorsOf({ ...list, tenant, kind });
-  const { state, order, userId, olderThanSeconds, youngerThanSeconds } = list;
-  const page = await readAdminPage(tenantLists, {
-    ...of,
-    slice: {
-      tenant,
-      kind,
-      state,
-      order,
-      ...(userId !== undefined && { userId }),
-      ...(olderThanSeconds !== undefined && { minAgeMs: olderThanSeconds * 1_000 }),
-      ...(youngerThanSeconds !== undefined && { maxAgeMs: youngerThanSeconds * 1_000 }),
-    },
-    after: cursor === undefined ? undefined : cursors.parse(cursor),
-    limit,
-  });
-  return { items: page.items, ...(page.next !== undefined && { nextCursor: cursors.format(page.next) }) };
-}
 
 function elicitationsRoute(deps: AdminDeps, reply: ReplyWithList): Route {
   return route({
@@ -143,7 +73,7 @@ function elicitationsRoute(deps: AdminDeps, reply: ReplyWithList): Route {
       const { caller, query } = call;
       await call.admitted;
       const content = mayReadContent(caller);
-      const page = pagesOf(deps, caller, query, {
+      const page = pagesOf(deps.tenantLists, caller, query, {
         kind: 'elicitations',
         load: (ids) => loadQuestions(deps, caller.tenant, ids),
         hasEnded: ({ row }) => isTerminal(row.status),
@@ -181,7 +111,7 @@ function approvalsRoute(deps: AdminDeps, reply: ReplyWithList): Route {
       const { caller, query } = call;
       await call.admitted;
       const content = mayReadContent(caller);
-      const page = pagesOf(deps, caller, query, {
+      const page = pagesOf(deps.tenantLists, caller, query, {
         kind: 'approvals',
         load: (ids) => loadApprovals(deps, caller.tenant, ids),
         hasEnded: ({ row }) => isApprovalEnded(row.status),
@@ -215,7 +145,7 @@ function turnsRoute(deps: AdminDeps, reply: ReplyWithList): Route {
     async handle(call) {
       const { caller, query } = call;
       await call.admitted;
-      const page = pagesOf(deps, caller, query, {
+      const page = pagesOf(deps.tenantLists, caller, query, {
         kind: 'turns',
         load: (paths) => loadTurns(deps, caller.tenant, paths),
         hasEnded: ({ head }) => head.status !== 'running',
@@ -230,7 +160,7 @@ function turnsRoute(deps: AdminDeps, reply: ReplyWithList): Route {
 
 function isOf(
   one: { readonly userId: string; readonly conversationId: string; readonly streamRequestId: string },
-  query: CommonQuery,
+  query: ListQuery,
 ): boolean {
   return (
     is(query.userId, one.userId) &&

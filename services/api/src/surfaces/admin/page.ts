@@ -1,4 +1,8 @@
-import type { ListPlace, ListSliceRequest, TenantLists } from '@parley/shared/ports/tenant-lists';
+import type { Caller } from '@parley/shared/domain/caller';
+import type { ListedKind, ListPlace, ListSliceRequest, TenantLists } from '@parley/shared/ports/tenant-lists';
+import { cursorsOf } from './cursor.ts';
+import type { ExportedList } from './exports.ts';
+import type { ListFormat } from './query.ts';
 
 // A page reads so many rows at most. Where few of them match, it is short and has a cursor.
 const EXAMINED_MAX = 200;
@@ -24,9 +28,12 @@ interface AdminPage<Item> {
   readonly next?: ListPlace;
 }
 
+/** Where the places of a list are. */
+export type ListPlaces = Pick<TenantLists, 'slice' | 'mend'>;
+
 /** One page of a list of a tenant. The rows are the truth: a place that does not agree with its row is mended and left out. */
 export async function readAdminPage<Item>(
-  lists: Pick<TenantLists, 'slice' | 'mend'>,
+  lists: ListPlaces,
   { slice, after: from, limit, load, hasEnded, keeps }: AdminPageRequest<Item>,
 ): Promise<AdminPage<Item>> {
   const items: Item[] = [];
@@ -53,4 +60,52 @@ export async function readAdminPage<Item>(
     if (places.length < CHUNK) return { items };
   }
   return { items, ...(after !== undefined && { next: after }) };
+}
+
+/** What every list can be asked for. */
+export interface ListQuery {
+  readonly state: 'open' | 'ended';
+  readonly order: 'newest' | 'oldest';
+  readonly olderThanSeconds?: number | undefined;
+  readonly youngerThanSeconds?: number | undefined;
+  readonly userId?: string | undefined;
+  readonly conversationId?: string | undefined;
+  readonly streamRequestId?: string | undefined;
+  readonly format?: ListFormat | undefined;
+  readonly cursor?: string | undefined;
+  readonly limit: number;
+}
+
+interface ListedItems<Item> extends Pick<AdminPageRequest<Item>, 'load' | 'hasEnded' | 'keeps'> {
+  readonly kind: ListedKind;
+  /** Where all of them are, if they are in one. */
+  readonly bucket?: number | undefined;
+  readonly viewOf: (item: Item) => Readonly<Record<string, unknown>>;
+}
+
+/** Reads the pages of the list that a query asks for. */
+export function pagesOf<Item>(
+  lists: ListPlaces,
+  { tenant }: Caller,
+  query: ListQuery,
+  { kind, bucket, viewOf, ...of }: ListedItems<Item>,
+): ExportedList['page'] {
+  const { cursor: _cursor, limit: _limit, format: _format, ...list } = query;
+  const cursors = cursorsOf({ ...list, tenant, kind });
+  const { state, order, userId, olderThanSeconds, youngerThanSeconds } = list;
+  const slice = {
+    tenant,
+    kind,
+    state,
+    order,
+    ...(userId !== undefined && { userId }),
+    ...(bucket !== undefined && { bucket }),
+    ...(olderThanSeconds !== undefined && { minAgeMs: olderThanSeconds * 1_000 }),
+    ...(youngerThanSeconds !== undefined && { maxAgeMs: youngerThanSeconds * 1_000 }),
+  };
+  return async (cursor, limit) => {
+    const after = cursor === undefined ? undefined : cursors.parse(cursor);
+    const { items, next } = await readAdminPage(lists, { ...of, slice, after, limit });
+    return { views: items.map(viewOf), ...(next !== undefined && { nextCursor: cursors.format(next) }) };
+  };
 }

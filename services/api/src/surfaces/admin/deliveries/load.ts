@@ -108,12 +108,12 @@ async function seeTask(deps: LoadDeps, task: OutboxTask, record: StoredRecord | 
 
 /** The list of what was given up: the dead letters of a tenant. */
 export function deadLetterList(deps: LoadDeps) {
-  const letters = new Map<string, DeadLetter>();
+  let letters: ReadonlyMap<string, DeadLetter> = new Map();
   return {
     async slice({ tenant, order, after, limit }: ListSliceRequest): Promise<readonly ListPlace[]> {
       const cursor = after === undefined ? {} : { cursor: `${after.at}.${after.member}` };
       const page = await deps.deadLetters.page({ tenant, order, limit, ...cursor });
-      for (const letter of page.deadLetters) letters.set(letter.deliveryId, letter);
+      letters = new Map(page.deadLetters.map((letter) => [letter.deliveryId, letter]));
       return page.deadLetters.map(({ deliveryId, diedAt }) => ({ at: diedAt, member: deliveryId }));
     },
     async load(members: readonly string[]): Promise<(SeenDelivery | undefined)[]> {

@@ -1,13 +1,11 @@
 import { bucketOfRecordId } from '@parley/core/domain/ids';
-import type { Caller } from '@parley/shared/domain/caller';
-import { LISTED_STATES } from '@parley/shared/ports/tenant-lists';
+import { LISTED_STATES, type ListPlace } from '@parley/shared/ports/tenant-lists';
 import { z } from 'zod';
 import { operator, type Route, route } from '../../../http/route.ts';
-import { cursorsOf } from '../cursor.ts';
 import type { AdminDeps } from '../deps.ts';
 import { SAMPLE_ADMIN_DELIVERY } from '../examples.ts';
-import type { ExportedList, ReplyWithList } from '../exports.ts';
-import { readAdminPage } from '../page.ts';
+import type { ReplyWithList } from '../exports.ts';
+import { pagesOf } from '../page.ts';
 import { columnsOf, exactly, is, LIST_DESCRIPTION, LIST_QUERY, NEXT, statusFilter } from '../query.ts';
 import { deadLetterList, loadOutstanding, type SeenDelivery, taskOf } from './load.ts';
 import { AdminDelivery, DELIVERY_STATES, deliveryView, stateOf } from './view.ts';
@@ -49,68 +47,37 @@ export function deliveriesRoute(deps: AdminDeps, reply: ReplyWithList): Route {
     async handle(call) {
       const { caller, query } = call;
       await call.admitted;
-      const page = pagesOf(deps, caller, query);
+      const { state, record, kind: of } = query;
+      const { load, ...lists } = listOf(deps, state);
+      // A cursor is one of these filters, and has the name of the list where the query has its filter `kind`.
+      const asked = { ...query, of };
+      const page = pagesOf(lists, caller, asked, {
+        kind: 'deliveries',
+        bucket: record === undefined ? undefined : bucketOfRecordId(record),
+        load,
+        hasEnded: ({ letter }) => letter !== undefined,
+        keeps: (delivery) => isWanted(delivery, query),
+        viewOf: deliveryView,
+      });
       return reply(call, query, { name: 'deliveries', columns: COLUMNS, page });
     },
   });
 }
 
-/** Reads the pages of the list that a query asks for. */
-function pagesOf(deps: AdminDeps, { tenant }: Caller, query: DeliveryQuery): ExportedList['page'] {
-  const { cursor: _cursor, limit: _limit, format: _format, ...list } = query;
-  const { state, order, userId, record, olderThanSeconds, youngerThanSeconds } = list;
-  const cursors = cursorsOf({ ...list, tenant, kind: 'deliveries', of: list.kind });
-  const bucket = record === undefined ? undefined : bucketOfRecordId(record);
-  const slice = {
-    tenant,
-    kind: 'deliveries',
-    state,
-    order,
-    ...(userId !== undefined && { userId }),
-    ...(bucket !== undefined && { bucket }),
-    ...(olderThanSeconds !== undefined && { minAgeMs: olderThanSeconds * 1_000 }),
-    ...(youngerThanSeconds !== undefined && { maxAgeMs: youngerThanSeconds * 1_000 }),
-  } as const;
-  return async (cursor, limit) => {
-    const { lists, load } = listOf(deps, tenant, state);
-    const { items, next } = await readAdminPage(lists, {
-      slice,
-      after: cursor === undefined ? undefined : cursors.parse(cursor),
-      limit,
-      load,
-      hasEnded: ({ letter }) => letter !== undefined,
-      keeps: (delivery) => isWanted(delivery, list),
-    });
-    return {
-      views: items.map(deliveryView),
-      ...(next !== undefined && { nextCursor: cursors.format(next) }),
-    };
-  };
-}
-
 /** Where the places of a state are listed, and how what is there is read. */
-function listOf(deps: AdminDeps, tenant: string, state: DeliveryQuery['state']) {
-  if (state === 'ended') {
-    const letters = deadLetterList(deps);
-    return { lists: letters, load: letters.load };
-  }
-  const lists = {
+function listOf(deps: AdminDeps, state: DeliveryQuery['state']) {
+  if (state === 'ended') return deadLetterList(deps);
+  return {
     slice: deps.tenantLists.slice,
-    async mend(_tenant: string, _kind: string, member: string) {
+    async mend(tenant: string, _kind: string, member: string) {
       const task = taskOf(member);
       if (task !== undefined) await deps.outbox.unlist(task, tenant);
     },
-  };
-  return {
-    lists,
-    load: (_members: readonly string[], places: Parameters<typeof loadOutstanding>[1]) =>
-      loadOutstanding(deps, places),
+    load: (_members: readonly string[], places: readonly ListPlace[]) => loadOutstanding(deps, places),
   };
 }
 
-type Filters = Omit<DeliveryQuery, 'cursor' | 'limit' | 'format'>;
-
-function isWanted(delivery: SeenDelivery, filters: Filters): boolean {
+function isWanted(delivery: SeenDelivery, filters: DeliveryQuery): boolean {
   const { about, kind, at, now } = delivery;
   const { olderThanSeconds = 0, youngerThanSeconds = Infinity } = filters;
   const ageSeconds = (now - at) / 1_000;
