@@ -11,7 +11,6 @@ import { architecturePage } from './architecture-page.ts';
 import { configurationPage } from './configuration-page.ts';
 import { consoleTypes } from './console-types.ts';
 import { cliPage } from './doctor-table.ts';
-import { errorsPage } from './errors-page.ts';
 import { MCP } from './mcp-held.ts';
 import { findHoldingTests, normativePage, readRows } from './normative.ts';
 import { stateDiagram } from './state-diagram.ts';
@@ -21,7 +20,6 @@ const root = new URL('../../', import.meta.url);
 
 writeFileSync(new URL('docs/configuration.md', root), configurationPage());
 
-writeFileSync(new URL('docs/errors.md', root), errorsPage());
 writeFileSync(new URL('docs/images/states.svg', root), stateDiagram());
 
 const readme = new URL('README.md', root);

@@ -1,12 +1,13 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { ERROR_CODES } from '@parley/core/domain/errors';
 import { describe, expect, it } from 'vitest';
-import { errorsPage } from '../../../infra/docs/errors-page.ts';
 import { stateDiagram } from '../../../infra/docs/state-diagram.ts';
 import { anchorsIn, isElsewhere, linksIn, mapLinks, resolveLink } from '../../../infra/site/links.ts';
 import { readmeWithPages } from '../../../infra/site/lists.ts';
 import { groupsOf, mainGroupsOf, sitePathOf } from '../../../infra/site/navigation.ts';
 import { withSequencesAsTables } from '../../../infra/site/sequences.ts';
+import { STATUS_OF } from '../../../services/api/src/http/problem.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const read = (path: string) => readFileSync(`${root}${path}`, 'utf8');
@@ -90,13 +91,18 @@ it('a sequence diagram is a table on the site, one row a message or note', () =>
   expect(listed.filter((page) => withSequencesAsTables(read(page)).includes('```mermaid'))).toEqual([]);
 });
 
+it('docs/errors.md has each error of the product with its status, what it means and what to do', () => {
+  const page = read('docs/errors.md');
+  const row = /^\| (\d+) \| \[`(\w+)`\]\(#\2\) \|$/gm;
+  const section = /^## `(\w+)`\n\n\*\*(\d+)\*\* \S.+\n\n\S.+$/gm;
+  const expected = ERROR_CODES.map((code) => `${code} ${STATUS_OF[code]}`);
+  expect([...page.matchAll(row)].map(([, status, code]) => `${code} ${status}`)).toEqual(expected);
+  expect([...page.matchAll(section)].map(([, code, status]) => `${code} ${status}`)).toEqual(expected);
+});
+
 describe('what npm run docs writes for the site', () => {
   it('is the list of pages in README.md, from llms.txt', () => {
     expect(read('README.md')).toBe(readmeWithPages(read('README.md'), mainGroupsOf(root)));
-  });
-
-  it('is docs/errors.md, from the table of the product', () => {
-    expect(read('docs/errors.md')).toBe(errorsPage());
   });
 
   it('is the diagram of the life of a question, from the table of its transitions', () => {
