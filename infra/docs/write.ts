@@ -13,14 +13,11 @@ import { consoleTypes } from './console-types.ts';
 import { cliPage } from './doctor-table.ts';
 import { MCP } from './mcp-held.ts';
 import { findHoldingTests, normativePage, readRows } from './normative.ts';
-import { stateDiagram } from './state-diagram.ts';
 import { plantedDefectsPage, testingPage } from './testing-page.ts';
 
 const root = new URL('../../', import.meta.url);
 
 writeFileSync(new URL('docs/configuration.md', root), configurationPage());
-
-writeFileSync(new URL('docs/images/states.svg', root), stateDiagram());
 
 const readme = new URL('README.md', root);
 writeFileSync(readme, readmeWithPages(readFileSync(readme, 'utf8'), mainGroupsOf(fileURLToPath(root))));
