@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { STATUSES } from '@parley/core/domain/elicitations/status';
 import { ERROR_CODES } from '@parley/core/domain/errors';
 import { describe, expect, it } from 'vitest';
+import { cliPage } from '../../../infra/docs/doctor-table.ts';
 import { anchorsIn, isElsewhere, linksIn, mapLinks, resolveLink } from '../../../infra/site/links.ts';
 import { readmeWithPages } from '../../../infra/site/lists.ts';
 import { groupsOf, mainGroupsOf, sitePathOf } from '../../../infra/site/navigation.ts';
@@ -126,6 +127,10 @@ it('docs/images/states.svg names what moves an open question, as the table of tr
 });
 
 describe('what npm run docs writes for the site', () => {
+  it('is the faults of parley doctor in docs/cli.md, from the list of the command', () => {
+    expect(read('docs/cli.md')).toBe(cliPage(read('docs/cli.md')));
+  });
+
   it('is the list of pages in README.md, from llms.txt', () => {
     expect(read('README.md')).toBe(readmeWithPages(read('README.md'), mainGroupsOf(root)));
   });

@@ -6,7 +6,6 @@ import { findingsOfRedis } from '../../../clients/cli/src/doctor/check-redis.ts'
 import { checkStream } from '../../../clients/cli/src/doctor/check-stream.ts';
 import { FAULTS } from '../../../clients/cli/src/doctor/faults.ts';
 import type { Finding } from '../../../clients/cli/src/doctor/finding.ts';
-import { REDIS_SETTINGS } from '../../../clients/cli/src/doctor/redis-faults.ts';
 import { VERSION } from '../../../clients/cli/src/version.ts';
 import { runCli } from '../../harness/cli/run.ts';
 import { listenOnFreePort } from '../../harness/free-port.ts';
@@ -192,7 +191,7 @@ it.each([
   const diagnosis = { address: 'redis:6379', timeMs: Date.now(), evictionPolicy: 'noeviction' };
   const found = findingsOfRedis('redis', { ...diagnosis, state: { ...STATE, ...change } });
   expect(found.filter((one) => one.code !== undefined)).toMatchObject([
-    { code, key: 'redis', remedy: REDIS_SETTINGS[code as keyof typeof REDIS_SETTINGS].remedy },
+    { code, key: 'redis', remedy: FAULTS[code as keyof typeof FAULTS].remedy },
   ]);
 });
 

@@ -2,7 +2,7 @@ import type { RedisDiagnosis } from '@parley/server/diagnosis';
 import { diagnoseEnvironment } from '../dev/find-redis.ts';
 import type { CliEnv } from '../env.ts';
 import { checkClock } from './check-server.ts';
-import { type Finding, fault, fine, redisFault, unseen } from './finding.ts';
+import { type Finding, fault, fine, unseen } from './finding.ts';
 import { memoryFindings } from './memory.ts';
 
 const SLOW_MS = 50;
@@ -39,13 +39,9 @@ function evictionFindings(
   { address, evictionPolicy = 'noeviction', state }: RedisDiagnosis,
 ): readonly Finding[] {
   if (evictionPolicy !== 'noeviction')
-    return [
-      redisFault(check, 'evicts', `${address} removes keys when its memory is full, open questions too.`),
-    ];
+    return [fault(check, 'evicts', `${address} removes keys when its memory is full, open questions too.`)];
   const evicted = state?.evictedKeys ?? 0;
-  return evicted > 0
-    ? [redisFault(check, 'evicted', `${address} has removed ${evicted} keys.`, 'unknown')]
-    : [];
+  return evicted > 0 ? [fault(check, 'evicted', `${address} has removed ${evicted} keys.`, 'unknown')] : [];
 }
 
 function stateFindings(
@@ -57,12 +53,12 @@ function stateFindings(
   return [
     ...memoryFindings(check, state),
     ...(usesAof === false
-      ? [redisFault(check, 'aof_off', `${address} writes no append-only file.`, 'unknown')]
+      ? [fault(check, 'aof_off', `${address} writes no append-only file.`, 'unknown')]
       : []),
-    ...(writesFail ? [redisFault(check, 'write_failed', `${address} could not write to its disk.`)] : []),
+    ...(writesFail ? [fault(check, 'write_failed', `${address} could not write to its disk.`)] : []),
     ...(refusedConnections > 0
       ? [
-          redisFault(
+          fault(
             check,
             'connections_refused',
             `${address} has refused ${refusedConnections} connections.`,
@@ -71,7 +67,7 @@ function stateFindings(
         ]
       : []),
     ...(commandMs > SLOW_MS
-      ? [redisFault(check, 'redis_slow', `${address} took ${Math.round(commandMs)} ms for TIME.`, 'unknown')]
+      ? [fault(check, 'redis_slow', `${address} took ${Math.round(commandMs)} ms for TIME.`, 'unknown')]
       : []),
   ];
 }

@@ -13,7 +13,9 @@ interface Fault {
   readonly remedy: string;
 }
 
-const OF_THE_COMMAND = {
+/** By their stable codes. */
+export const FAULTS = {
+  // The command
   node_too_old: {
     fault: 'Node is too old',
     seen: 'the version of the Node that runs the command',
@@ -38,9 +40,8 @@ const OF_THE_COMMAND = {
     key: '@parley/cli',
     remedy: 'Install the version of the command that the server has.',
   },
-} satisfies Readonly<Record<string, Fault>>;
 
-const OF_THE_WAY = {
+  // The way to the server
   server_unreachable: {
     fault: 'the address is wrong, its name is unknown, nothing listens, or its certificate is not accepted',
     seen: 'the error of the connection',
@@ -114,9 +115,8 @@ const OF_THE_WAY = {
     key: 'PARLEY_METRICS_HOST',
     remedy: 'Route no proxy to the metrics ports.',
   },
-} satisfies Readonly<Record<string, Fault>>;
 
-const OF_THE_PODS = {
+  // The pods
   server_not_ready: {
     fault: 'pods are not ready: they drain, or Redis cannot be used, with the code that the pod gives',
     seen: 'several replies of `/readyz`',
@@ -192,9 +192,8 @@ const OF_THE_PODS = {
     key: 'PARLEY_WEBHOOK_SECRETS',
     remedy: 'Set a secret for the tenant on api and worker, then deliver the webhooks again.',
   },
-} satisfies Readonly<Record<string, Fault>>;
 
-const OF_THE_ENVIRONMENT = {
+  // The environment of a pod
   settings_invalid: {
     fault: 'a setting of Redis is invalid, or its file cannot be read',
     seen: 'the environment',
@@ -225,18 +224,56 @@ const OF_THE_ENVIRONMENT = {
     key: 'PARLEY_TIMER_QUEUES',
     remedy: 'Set PARLEY_TIMER_QUEUES above 1, to the same number everywhere.',
   },
+
+  // A Redis that can be used
+  evicts: {
+    fault: 'Redis removes keys when its memory is full, open questions too',
+    seen: 'INFO memory',
+    key: 'redis',
+    remedy: 'Set its maxmemory-policy to noeviction.',
+  },
+  evicted: {
+    fault: 'Redis has removed keys because its memory was full',
+    seen: 'INFO stats',
+    key: 'redis',
+    remedy: 'Set its maxmemory-policy to noeviction, and give it more memory.',
+  },
+  memory_nearly_full: {
+    fault: 'Redis has used more than nine tenths of its memory',
+    seen: 'INFO memory, or `/v1/admin/installation`',
+    key: 'redis',
+    remedy: 'Raise maxmemory and the limit of the container, or shorten PARLEY_RETENTION_SECONDS.',
+  },
+  no_memory_limit: {
+    fault: 'Redis has no limit of memory, and ends with its machine',
+    seen: 'INFO memory, or `/v1/admin/installation`',
+    key: 'redis',
+    remedy: 'Set maxmemory to half of the limit of the container (docs/operations.md).',
+  },
+  aof_off: {
+    fault: 'Redis writes no append-only file: a crash loses answers that were acknowledged',
+    seen: 'INFO persistence',
+    key: 'redis',
+    remedy: 'Set appendonly yes and appendfsync everysec, unless its provider keeps writes in another way.',
+  },
+  write_failed: {
+    fault: 'Redis could not write its last file to its disk',
+    seen: 'INFO persistence',
+    key: 'redis',
+    remedy: 'Look at the space and the health of its disk, and at its log.',
+  },
+  connections_refused: {
+    fault: 'Redis has refused connections, because it had too many',
+    seen: 'INFO stats',
+    key: 'redis',
+    remedy: 'Raise maxclients, or find who opens so many.',
+  },
+  redis_slow: {
+    fault: 'Redis takes long for a command',
+    seen: 'the time of `TIME`, from this machine',
+    key: 'redis',
+    remedy: 'Put it near the pods, and look at SLOWLOG GET and LATENCY LATEST.',
+  },
 } satisfies Readonly<Record<string, Fault>>;
 
-export type FaultCode =
-  | keyof typeof OF_THE_COMMAND
-  | keyof typeof OF_THE_WAY
-  | keyof typeof OF_THE_PODS
-  | keyof typeof OF_THE_ENVIRONMENT;
-
-/** The faults of everything but Redis, by their stable codes. */
-export const FAULTS: Readonly<Record<FaultCode, Fault>> = {
-  ...OF_THE_COMMAND,
-  ...OF_THE_WAY,
-  ...OF_THE_PODS,
-  ...OF_THE_ENVIRONMENT,
-};
+export type FaultCode = keyof typeof FAULTS;

@@ -1,6 +1,5 @@
 import type { RedisFaultCode } from '@parley/server/diagnosis';
 import { FAULTS, type FaultCode } from './faults.ts';
-import { REDIS_SETTINGS, type RedisSettingCode } from './redis-faults.ts';
 
 /** `unknown`: it could not be looked at, or it may be as it should be. */
 export type Verdict = 'ok' | 'wrong' | 'unknown';
@@ -10,7 +9,7 @@ export interface Finding {
   readonly check: string;
   readonly verdict: Verdict;
   readonly text: string;
-  readonly code?: FaultCode | RedisFaultCode | RedisSettingCode;
+  readonly code?: FaultCode | RedisFaultCode;
   /** The setting, or the part, that the fault belongs to. */
   readonly key?: string;
   readonly remedy?: string;
@@ -30,14 +29,4 @@ export function unseen(check: string, text: string): Finding {
 export function fault(check: string, code: FaultCode, text: string, verdict: Verdict = 'wrong'): Finding {
   const { key, remedy } = FAULTS[code];
   return { check, verdict, code, key, text, remedy };
-}
-
-/** A fault of a Redis that can be used. */
-export function redisFault(
-  check: string,
-  code: RedisSettingCode,
-  text: string,
-  verdict: Verdict = 'wrong',
-): Finding {
-  return { check, verdict, code, key: 'redis', text, remedy: REDIS_SETTINGS[code].remedy };
 }

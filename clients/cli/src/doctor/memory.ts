@@ -1,4 +1,4 @@
-import { type Finding, redisFault } from './finding.ts';
+import { type Finding, fault } from './finding.ts';
 
 const USED_SHARE_MAX = 0.9;
 
@@ -14,9 +14,8 @@ export function memoryFindings(
   { usedMemoryBytes: used, maxMemoryBytes: max }: MemoryOfServer,
 ): readonly Finding[] {
   if (used === undefined) return [];
-  if (max === undefined)
-    return [redisFault(check, 'no_memory_limit', 'It has no limit of memory.', 'unknown')];
+  if (max === undefined) return [fault(check, 'no_memory_limit', 'It has no limit of memory.', 'unknown')];
   if (used < max * USED_SHARE_MAX) return [];
   const percent = Math.round((used / max) * 100);
-  return [redisFault(check, 'memory_nearly_full', `${percent} % of its memory is used.`)];
+  return [fault(check, 'memory_nearly_full', `${percent} % of its memory is used.`)];
 }
