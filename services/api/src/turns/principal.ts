@@ -21,9 +21,15 @@ export function serviceOwner(tenant: string, keyId: string): Owner {
 }
 
 /** The service key whose turns have this owner; undefined for the turns of people. */
-export function keyOfOwner({ userId }: Owner): string | undefined {
+export function keyOfOwner({ userId }: Pick<Owner, 'userId'>): string | undefined {
   const prefix = `${SERVICE_PRINCIPAL}:`;
   return userId.startsWith(prefix) ? userId.slice(prefix.length) : undefined;
+}
+
+/** Whose something of a turn is, on the wire: a person's, or a service key's. */
+export function ownerView({ userId }: Pick<Owner, 'userId'>): { userId?: string; key?: string } {
+  const key = keyOfOwner({ userId });
+  return key === undefined ? { userId } : { key };
 }
 
 /** A user's conversation by its id. Throws `not_found` for an id that none can have. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { keyOfOwner } from '../../../turns/principal.ts';
+import { ownerView } from '../../../turns/principal.ts';
 import type { SeenDelivery } from './load.ts';
 
 const Time = z.iso.datetime();
@@ -74,12 +74,10 @@ export function stateOf({
 }
 
 function whoseOf({ elicitationId, approvalId, stream }: SeenDelivery['about']): Partial<AdminDelivery> {
-  const key = stream && keyOfOwner(stream);
   return {
     ...(elicitationId !== undefined && { elicitationId }),
     ...(approvalId !== undefined && { approvalId }),
-    ...(stream !== undefined && { streamRequestId: stream.streamRequestId }),
-    ...(stream !== undefined && (key === undefined ? { userId: stream.userId } : { key })),
+    ...(stream !== undefined && { streamRequestId: stream.streamRequestId, ...ownerView(stream) }),
   };
 }
 

@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { sampleEvents } from '../../../http/docs/samples.ts';
 import { operator, type Route, route } from '../../../http/route.ts';
 import type { SseFrameEvent } from '../../../http/sse.ts';
-import { keyOfOwner } from '../../../turns/principal.ts';
+import { ownerView } from '../../../turns/principal.ts';
 import type { AdminDeps } from '../deps.ts';
 import { changesOf } from './changes.ts';
 
@@ -93,18 +93,12 @@ async function* toEvents(
   }
 }
 
-function viewOf(change: TenantChange): AdminChange {
+function viewOf({ kind, id, change, at, userId }: TenantChange): AdminChange {
   return {
-    kind: change.kind,
-    id: change.id,
-    change: change.change,
-    at: new Date(change.at).toISOString(),
-    ...whoseOf(change),
+    kind,
+    id,
+    change,
+    at: new Date(at).toISOString(),
+    ...(userId !== undefined && ownerView({ userId })),
   };
-}
-
-function whoseOf({ tenant, userId }: TenantChange): Pick<AdminChange, 'userId' | 'key'> {
-  if (userId === undefined) return {};
-  const key = keyOfOwner({ tenant, userId });
-  return key === undefined ? { userId } : { key };
 }

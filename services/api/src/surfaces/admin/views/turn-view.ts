@@ -1,6 +1,6 @@
 import { DETACHED, type RunHead, UNOWNED } from '@parley/shared/domain/runs/run';
 import { z } from 'zod';
-import { keyOfOwner } from '../../../turns/principal.ts';
+import { ownerView } from '../../../turns/principal.ts';
 import { podOf } from '../../../turns/timeline.ts';
 
 const Time = z.iso.datetime();
@@ -61,10 +61,9 @@ export function stateOfTurn(
 
 /** Names the fields to show, so that no text of people or models is shown. */
 export function turnView({ head, state }: SeenTurn): AdminTurn {
-  const key = keyOfOwner(head);
   return {
     streamRequestId: head.streamRequestId,
-    ...(key === undefined ? { userId: head.userId } : { key }),
+    ...ownerView(head),
     conversationId: head.conversationId,
     agent: head.agent,
     state,
