@@ -22,10 +22,9 @@ export async function readForm(
 }
 
 /** True when the browser names our origin as that of the form. One that names none is not believed. */
-function isFromUs({ headers }: RequestHead, publicUrl: string): boolean {
-  const site = headers['sec-fetch-site'];
-  if (site !== undefined && site !== 'same-origin') return false;
-  return headers.origin === undefined ? site !== undefined : headers.origin === publicUrl;
+function isFromUs(head: RequestHead, publicUrl: string): boolean {
+  const { origin, 'sec-fetch-site': site } = head.headers;
+  return isOfOwnPage(head, publicUrl) && (origin !== undefined || site !== undefined);
 }
 
 /** False where the browser says that a page of another origin made the request. */
