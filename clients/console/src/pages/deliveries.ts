@@ -4,11 +4,11 @@ import { mayAct, type PageContext } from '../kit/at.ts';
 import { ConsoleList } from '../kit/list.ts';
 import { openDialog } from '../parts/dialogs.ts';
 import type { TableColumn } from '../parts/table.ts';
-import { badge, idText, outside, outsideOr, wordOf } from '../parts/texts.ts';
+import { badge, idText, outside, wordOf } from '../parts/texts.ts';
 import { ago, until } from '../parts/times.ts';
 import { hrefOf } from '../place.ts';
 import { ageFilter, stateFilters } from './records.ts';
-import { hrefOfTurn } from './turns.ts';
+import { hrefOfTurn, personOfTurn } from './turns.ts';
 
 /** What must still be delivered outside for a tenant, and what was given up. */
 export class DeliveryList extends ConsoleList<AdminDelivery> {
@@ -71,13 +71,7 @@ function deliveryColumns(
           ${target === undefined ? '' : html`<span class="quiet">${outside(target)}</span>`}
           ${subjectLink(delivery)}`,
     },
-    {
-      title: words.person,
-      cell: ({ userId, key }) =>
-        userId === undefined
-          ? outsideOr(key)
-          : html`<a href=${hrefOf('person', { id: userId })}>${outside(userId)}</a>`,
-    },
+    { title: words.person, cell: personOfTurn },
     {
       title: words.attempts,
       cell: ({ attempts, lastError, lastStatus }) =>
@@ -100,15 +94,14 @@ function deliveryColumns(
 
 /** The record that a delivery is about, else its turn. */
 function subjectLink(delivery: Omit<AdminDelivery, 'kind' | 'target'>): TemplateResult {
-  const { elicitationId, approvalId, streamRequestId, userId, key } = delivery;
+  const { elicitationId, approvalId, streamRequestId } = delivery;
   const id = elicitationId ?? approvalId;
   if (id !== undefined) {
     const page = elicitationId === undefined ? 'approval' : 'elicitation';
     return html`<a class="id" href=${hrefOf(page, { id })}>${idText(id)}</a>`;
   }
   if (streamRequestId === undefined) return html`<span class="id">${idText(delivery.deliveryId)}</span>`;
-  const owner = userId === undefined ? (key === undefined ? {} : { key }) : { userId };
-  return html`<a class="id" href=${hrefOfTurn({ streamRequestId, ...owner })}>${idText(streamRequestId)}</a>`;
+  return html`<a class="id" href=${hrefOfTurn({ ...delivery, streamRequestId })}>${idText(streamRequestId)}</a>`;
 }
 
 function againButton(at: PageContext, delivery: AdminDelivery, onDone: () => void): TemplateResult {

@@ -1,4 +1,4 @@
-import { html } from 'lit';
+import { html, type TemplateResult } from 'lit';
 import type { AdminTurn } from '../api/replies.ts';
 import type { PageContext } from '../kit/at.ts';
 import { ConsoleList } from '../kit/list.ts';
@@ -74,9 +74,10 @@ export function turnColumns({ api, words }: PageContext, isEnded: boolean): Tabl
   ];
 }
 
-function personOfTurn({ userId, key }: AdminTurn) {
+/** Whose a turn is: a person, or a service key; a dash where neither is known. */
+export function personOfTurn({ userId, key }: Pick<AdminTurn, 'userId' | 'key'>): TemplateResult {
   return userId === undefined
-    ? outside(key ?? '')
+    ? outsideOr(key)
     : html`<a href=${hrefOf('person', { id: userId })}>${outside(userId)}</a>`;
 }
 
