@@ -1,17 +1,13 @@
 import type { FamilyTypes, RowOf } from '@parley/core/domain/family';
 import { bucketOf, formatStreamPath, isApprovalId, type StreamRef } from '@parley/core/domain/ids';
 import type { Run } from '../domain/runs/run.ts';
-import type { OutboxTask } from '../ports/delivery/outbox.ts';
 import type { ListedKind, ListPlace, TenantLists } from '../ports/tenant-lists.ts';
+import type { TenantTask } from './outbox/outbox.ts';
 
 interface MemoryTenantListsDeps {
   readonly records: () => readonly RowOf<FamilyTypes>[];
   readonly turns: () => readonly (StreamRef & Pick<Run, 'startedAt' | 'endedAt'>)[];
-  readonly deliveries: () => readonly {
-    readonly task: OutboxTask;
-    readonly tenant: string;
-    readonly since: number;
-  }[];
+  readonly deliveries: () => readonly TenantTask[];
 }
 
 interface ListedInMemory {

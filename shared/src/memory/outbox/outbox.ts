@@ -28,7 +28,8 @@ export interface MemoryOutbox extends Outbox {
   removeAbout(subject: string): void;
 }
 
-interface TenantTask {
+/** A task in the list of a tenant. */
+export interface TenantTask {
   readonly task: OutboxTask;
   readonly tenant: string;
   readonly since: number;

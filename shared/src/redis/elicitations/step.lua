@@ -22,8 +22,9 @@
 -- that time from now. listed: zset of the tenant's records of this family in the bucket, see tenants/scores. watched: see
 -- tenants/tell-change. fence (creation only): exists after an erasure of the owner
 -- keys and args beyond the named ones: outboxes (zsets), for a turn's stream request its subscribers, the leases of
--- tasks and the list of the tenant's deliveries, all by the names that are derived here; and outbox members '<kind> <subject>...' to note in them. The
--- row's field `resumes` holds further members, a line each, which the end of the elicitation notes.
+-- tasks and the list of the tenant's deliveries, all by the names that are derived here; and outbox members
+-- '<kind> <subject>...' to note in them. The row's field `resumes` holds further members, a line each, which the end of the
+-- elicitation notes.
 -- Returns {1, now, noted members beyond the given ones (lines), 1 when a creation has armed its deadline and needs a job} when committed;
 -- {0, now, row fields...} when the row or its revision is another one, it has ended, or the guard does not hold; {-1, now} when the owner has
 -- too many open elicitations, or too large ones; {-2, now, ms} when the owner was erased and the fence stays for so long.
