@@ -45,7 +45,7 @@ export interface OutboxStanding {
 }
 
 /** How tasks stand, in their order, by the clock of the store (ms). */
-export interface OutboxStandings {
+interface OutboxStandings {
   readonly now: number;
   readonly standings: readonly (OutboxStanding | undefined)[];
 }

@@ -9,7 +9,7 @@ import { type PageReply, page, single, type Visit } from '../serving/visit.ts';
 type SignInParts = Pick<PageParts, 'attempts' | 'onEvent' | 'publicUrl'> & { readonly flows: Flows };
 
 /** The connector id of flows that sign somebody in. No connector has one of them, and each family of pages has its own. */
-export type SignInConnectorId = 'sign-in' | 'console';
+type SignInConnectorId = 'sign-in' | 'console';
 
 /** Where a sign-in was begun. Nothing of it is known when another browser returns. */
 export interface SignInOrigin {
@@ -18,7 +18,7 @@ export interface SignInOrigin {
   readonly elicitationId?: string;
 }
 
-export interface SignInRedirect {
+interface SignInRedirect {
   readonly origin: SignInOrigin;
   readonly flow: Pick<Flow, 'about'> & { readonly connectorId: SignInConnectorId };
   /** What the return gets back beside the state of the provider; sealed like it. */
@@ -41,7 +41,7 @@ export async function redirectToProvider(
   return page({ page: 'continue', url: start.url, origin: new URL(start.url).origin });
 }
 
-export interface SignInReturn<Signed> {
+interface SignInReturn<Signed> {
   readonly connectorId: SignInConnectorId;
   /** Never rejects. */
   finish(url: string, callbackState: CallbackState): Promise<Signed | SignInFailure>;

@@ -9,7 +9,7 @@ const EXAMINED_MAX = 200;
 const CHUNK = 50;
 
 /** Which page of a list is read, and which of its items are kept. */
-export interface AdminPageRequest<Item> {
+interface AdminPageRequest<Item> {
   readonly slice: Omit<ListSliceRequest, 'after' | 'limit'>;
   readonly after?: ListPlace | undefined;
   readonly limit: number;
@@ -29,7 +29,7 @@ interface AdminPage<Item> {
 }
 
 /** Where the places of a list are. */
-export type ListPlaces = Pick<TenantLists, 'slice' | 'mend'>;
+type ListPlaces = Pick<TenantLists, 'slice' | 'mend'>;
 
 /** One page of a list of a tenant. The rows are the truth: a place that does not agree with its row is mended and left out. */
 export async function readAdminPage<Item>(
