@@ -47,7 +47,9 @@ describe('nobody enters', () => {
     const left = await own.submit(await own.open('/console/sign-in'), 'sign-in');
     const back = await own.walk(left, 'ada');
     await other.open('/console/sign-in');
-    expect((await other.open(back)).heading).toBe(SAYS.failed('sign-in'));
+    const refused = await other.open(back);
+    expect(refused.heading).toBe(SAYS.failed('sign-in'));
+    expect(refused.html).toContain('href="/console"');
     expect((await callsOf(here, other).send('GET', '/console/session')).status).toBe(401);
     expect((await own.open(back)).hops.at(-1)).toBe('/console');
   });

@@ -38,6 +38,7 @@ export async function signedIn(parts: ConsoleParts, visit: Visit): Promise<PageR
   if (identity.type !== 'provider') return page({ page: 'not-found' });
   return returnFromProvider(parts, visit, {
     connectorId: 'console',
+    elsewhere: { retry: HOME },
     finish: identity.finish,
     originOf: (_flow, kept) => ({ retry: placeOf(kept?.to) }),
     enter: (operator, _flow, kept) => enter(parts, visit, operator, placeOf(kept.to)),

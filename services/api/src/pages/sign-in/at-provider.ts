@@ -11,7 +11,7 @@ type SignInParts = Pick<PageParts, 'attempts' | 'onEvent' | 'publicUrl'> & { rea
 /** The connector id of flows that sign somebody in. No connector has one of them, and each family of pages has its own. */
 type SignInConnectorId = 'sign-in' | 'console';
 
-/** Where a sign-in was begun. Nothing of it is known when another browser returns. */
+/** Where a sign-in was begun. */
 export interface SignInOrigin {
   /** The path at which the person can try again. */
   readonly retry?: string;
@@ -43,6 +43,8 @@ export async function redirectToProvider(
 
 interface SignInReturn<Signed> {
   readonly connectorId: SignInConnectorId;
+  /** Shown to a browser that did not begin the sign-in. */
+  readonly elsewhere: SignInOrigin;
   /** Never rejects. */
   finish(url: string, callbackState: CallbackState): Promise<Signed | SignInFailure>;
   originOf(flow: Flow, callbackState?: CallbackState): SignInOrigin & { readonly retry: string };
@@ -54,17 +56,17 @@ interface SignInReturn<Signed> {
 export async function returnFromProvider<Signed extends object>(
   parts: SignInParts,
   visit: Visit,
-  { connectorId, finish, originOf, enter }: SignInReturn<Signed>,
+  { connectorId, elsewhere, finish, originOf, enter }: SignInReturn<Signed>,
 ): Promise<PageReply> {
   const seconds = await parts.attempts.blocked(visit.address);
   if (seconds !== undefined) return page({ page: 'too-many', retryAfterSeconds: seconds });
   const name = signInName(single(visit.query, 'state') ?? '');
   const found = await parts.flows.find(name);
-  if (found?.flow.connectorId !== connectorId) return failed(parts, visit, {}, NOT_OURS);
+  if (found?.flow.connectorId !== connectorId) return failed(parts, visit, elsewhere, NOT_OURS);
   const { flow, taken } = found;
   // For example a reload. The browser of the first return is signed in already, and no other browser is.
   if (taken) return { type: 'moved', path: originOf(flow).retry };
-  if (flow.browser !== fingerprintOf(visit.browser)) return failed(parts, visit, {}, NOT_OURS);
+  if (flow.browser !== fingerprintOf(visit.browser)) return failed(parts, visit, elsewhere, NOT_OURS);
   const callbackState = await parts.flows.take(name);
   if (callbackState === undefined)
     return failed(parts, visit, originOf(flow), { detail: 'the sign-in has ended' });

@@ -51,6 +51,7 @@ export async function signedIn(parts: Parts, visit: Visit): Promise<PageReply> {
   if (identity.type !== 'provider') return page({ page: 'not-found' });
   return returnFromProvider(parts, visit, {
     connectorId: 'sign-in',
+    elsewhere: {},
     finish: identity.finish,
     originOf: (flow) => originOf(ownPageOf(flow)),
     enter: (signed, flow) => enter(parts, visit, ownPageOf(flow), signed),
