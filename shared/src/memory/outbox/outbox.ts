@@ -1,11 +1,12 @@
-import { formatOwnerPath, parseStreamPath } from '@parley/core/domain/ids';
-import type {
-  DeliveryFailure,
-  Outbox,
-  OutboxEntry,
-  OutboxSignal,
-  OutboxStanding,
-  OutboxTask,
+import { formatOwnerPath } from '@parley/core/domain/ids';
+import {
+  type DeliveryFailure,
+  type Outbox,
+  type OutboxEntry,
+  type OutboxSignal,
+  type OutboxStanding,
+  type OutboxTask,
+  streamOfSubject,
 } from '../../ports/delivery/outbox.ts';
 import { SUBSCRIBING_KINDS } from '../../ports/delivery/subscriptions.ts';
 import { RESUME_RUN } from '../../ports/runs/resume-task.ts';
@@ -78,7 +79,7 @@ export function createMemoryOutbox(changes?: Pick<MemoryTenantChanges, 'announce
   /** Tells those who watch the tenant of a delivery. */
   function tell({ subject }: OutboxTask, tenant: string | undefined, change: ChangeWord): void {
     if (tenant === undefined) return;
-    const stream = parseStreamPath(subject.split('/', 3).join('/'));
+    const stream = streamOfSubject(subject);
     const about =
       stream === undefined ? { id: subject } : { id: stream.streamRequestId, userId: stream.userId };
     changes?.announce({ kind: 'delivery', tenant, change, ...about });

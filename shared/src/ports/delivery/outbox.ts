@@ -1,4 +1,4 @@
-import type { Owner } from '@parley/core/domain/ids';
+import { type Owner, parseStreamPath, type StreamRef } from '@parley/core/domain/ids';
 
 /**
  * Something that must happen after a commit, noted in the outbox by that commit. Two tasks with the same kind, subject
@@ -7,12 +7,17 @@ import type { Owner } from '@parley/core/domain/ids';
 export interface OutboxTask {
   /** Name of the delivery kind that handles it. */
   readonly kind: string;
-  /** What the task is about, as its kind encodes it; holds no white space. */
+  /** What the task is about: the id of a record, or the path of a turn (`formatStreamPath`) and what its kind adds; holds no white space. */
   readonly subject: string;
   /** Version of the subject that the task is for: a whole number. Absent for kinds whose subjects have none. */
   readonly version?: number;
   /** Bucket (0 to 63) of the owner that the subject belongs to. */
   readonly bucket: number;
+}
+
+/** The turn with whose path a subject begins; undefined for the id of a record. */
+export function streamOfSubject(subject: string): StreamRef | undefined {
+  return parseStreamPath(subject.split('/', 3).join('/'));
 }
 
 /** A task that was leased. */

@@ -1,4 +1,5 @@
-import { isApprovalId, parseStreamPath } from '@parley/core/domain/ids';
+import { isApprovalId } from '@parley/core/domain/ids';
+import { streamOfSubject } from '../../ports/delivery/outbox.ts';
 import {
   CHANGE_WORDS,
   type ChangedKind,
@@ -142,25 +143,17 @@ function decodeChange(message: string, tenant: string): ToldChange | undefined {
   const [tag = '', number, at, kind = '', word, path = ''] = message.split(' ');
   const change = CHANGE_WORDS.find((known) => known === word);
   if (!Number.isFinite(Number(number))) return undefined;
-  const named = kind === 'delivery' ? subjectOf(path) : parseStreamPath(path);
-  const { streamRequestId: id = '', userId } = named ?? {};
+  // A delivery is told by the subject of its task, which may be the id of a record alone.
+  const { streamRequestId: id = kind === 'delivery' ? path : '', userId } = streamOfSubject(path) ?? {};
   const changedKind = kindOf(kind, id);
   return {
     tag,
     number: Number(number),
     change:
-      named && change && changedKind
+      id !== '' && change && changedKind
         ? { kind: changedKind, id, tenant, ...(userId !== undefined && { userId }), change, at: Number(at) }
         : undefined,
   };
-}
-
-/** What a delivery is about: the subject of its task is the id of a record, or begins with the path of a turn. */
-function subjectOf(
-  subject: string,
-): { readonly streamRequestId: string; readonly userId?: string } | undefined {
-  if (!subject.includes('/')) return { streamRequestId: subject };
-  return parseStreamPath(subject.split('/', 3).join('/'));
 }
 
 function kindOf(kind: string, id: string): ChangedKind | undefined {

@@ -1,15 +1,9 @@
-import {
-  bucketOf,
-  bucketOfRecordId,
-  isApprovalId,
-  parseStreamPath,
-  type StreamRef,
-} from '@parley/core/domain/ids';
+import { bucketOf, bucketOfRecordId, isApprovalId, type StreamRef } from '@parley/core/domain/ids';
 import { A2A_DELIVER, parseDeliverTask } from '@parley/shared/delivery/a2a-push/store';
 import { webhookTask } from '@parley/shared/delivery/deliver-webhook';
 import { webhookIdOf } from '@parley/shared/domain/webhooks/webhook';
 import type { DeadLetter } from '@parley/shared/ports/delivery/dead-letters';
-import type { OutboxStanding, OutboxTask } from '@parley/shared/ports/delivery/outbox';
+import { type OutboxStanding, type OutboxTask, streamOfSubject } from '@parley/shared/ports/delivery/outbox';
 import type { StoredRecord } from '@parley/shared/ports/elicitations/elicitations';
 import type { ListPlace, ListSliceRequest } from '@parley/shared/ports/tenant-lists';
 import type { AdminDeps } from '../deps.ts';
@@ -43,14 +37,9 @@ const WEBHOOK = webhookTask('', 0).kind;
 /** The task of a place in the list of deliveries; undefined for one that this version cannot read. */
 export function taskOf(member: string): OutboxTask | undefined {
   const [kind = '', subject = ''] = member.split(' ');
-  const stream = streamIn(subject);
+  const stream = streamOfSubject(subject);
   const bucket = stream === undefined ? bucketOfRecordId(subject) : bucketOf(stream);
   return bucket === undefined ? undefined : { kind, subject, bucket };
-}
-
-/** The turn that a subject is about: it begins with the turn's path, unless it is the id of a record. */
-function streamIn(subject: string): StreamRef | undefined {
-  return parseStreamPath(subject.split('/', 3).join('/'));
 }
 
 /** The outstanding deliveries at these places; undefined for what is done. */
@@ -95,7 +84,7 @@ async function seeTask(deps: LoadDeps, task: OutboxTask, record: StoredRecord | 
       target,
     };
   }
-  const stream = streamIn(subject);
+  const stream = streamOfSubject(subject);
   if (stream !== undefined) return { id: subject.split('/').slice(2).join('/'), kind, about: { stream } };
   const isWebhook = kind === WEBHOOK;
   return {
