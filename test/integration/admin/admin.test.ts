@@ -1,4 +1,5 @@
 import { bucketOf, formatStreamPath, type Owner } from '@parley/core/domain/ids';
+import { A2A_PUSH } from '@parley/shared/delivery/a2a-push/store';
 import { webhookTask } from '@parley/shared/delivery/deliver-webhook';
 import { type Caller, keyIdOf } from '@parley/shared/domain/caller';
 import { DETACHED, type RunRef } from '@parley/shared/domain/runs/run';
@@ -595,6 +596,22 @@ await describeOnRedis('the admin API', (pods, url) => {
   });
 
   describe('a turn', () => {
+    it('has its A2A updates delivered again, unless no process would ever do so', async () => {
+      const { run, at } = await detachedTurn();
+      const task = { kind: A2A_PUSH, subject: formatStreamPath(run), bucket: bucketOf(run) };
+      const { outbox } = pods.backend;
+      const { url, token, ...bare } = await countingSite(tenant, { pushHostOf: undefined });
+      const path = `/v1/admin${at('/redeliver')}`;
+      const refused = await call(url, { method: 'POST', path, token, body: { by: 'a2a' } });
+      bare.close();
+      expectProblem(refused, 400, 'invalid_request');
+      expect(await outbox.find(task)).toBeUndefined();
+      const reply = await send('POST', at('/redeliver'), operator, { by: 'a2a' });
+      expect(reply.json).toEqual({ outstanding: true });
+      expect(await outbox.find(task)).toMatchObject({ attempts: 0 });
+      await outbox.remove(task);
+    });
+
     it('that is detached is stopped, and its question withdrawn', async () => {
       const { world, run, question, at } = await detachedTurn();
       const reply = await send('POST', at('/stop'));

@@ -39,10 +39,11 @@ export function wireAdmin(
   });
 }
 
-/** The hosts to which updates of A2A tasks go; none without vault keys. */
+/** The hosts to which updates of A2A tasks go. Without vault keys there are no such updates. */
 function pushHostsOf(store: ReturnType<typeof createPushStoreOf>): AdminDeps['pushHostOf'] {
+  if (store === undefined) return undefined;
   return async (task, slot) => {
-    const open = await store?.open(task, slot);
+    const open = await store.open(task, slot);
     return open === undefined ? undefined : new URL(open.target.url).host;
   };
 }

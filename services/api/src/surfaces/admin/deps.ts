@@ -45,8 +45,8 @@ export interface AdminDeps
   readonly chatQuotas: ChatQuotas;
   readonly takePage: TakePage;
   readonly channel?: OperatedChannel | undefined;
-  /** The host to which the updates of an A2A task go from one of its slots. */
-  readonly pushHostOf: (task: StreamRef, slot: number) => Promise<string | undefined>;
+  /** The host to which the updates of an A2A task go from one of its slots; absent where no process of this environment sends them. */
+  readonly pushHostOf?: ((task: StreamRef, slot: number) => Promise<string | undefined>) | undefined;
   /** True where everything that is configured is of one tenant. */
   readonly hasOneTenant: boolean;
   readonly onAct: OnAct;

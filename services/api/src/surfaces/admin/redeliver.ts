@@ -32,10 +32,15 @@ interface Redelivery {
 
 /**
  * Delivers something again; what is outstanding, at once and from its first attempt on. Throws `not_found` for a webhook that is neither
- * outstanding nor a dead letter, and `invalid_request` for a channel that is not configured.
+ * outstanding nor a dead letter, and `invalid_request` for a way that is not configured: nothing would ever handle the task.
  */
 export async function redeliver(
-  { webhooks, outbox, channel }: Pick<AdminDeps, 'webhooks' | 'outbox' | 'channel'>,
+  {
+    webhooks,
+    outbox,
+    channel,
+    pushHostOf,
+  }: Pick<AdminDeps, 'webhooks' | 'outbox' | 'channel' | 'pushHostOf'>,
   by: string,
   { tenant, subject, bucket, webhook }: Redelivery,
 ): Promise<void> {
@@ -44,7 +49,7 @@ export async function redeliver(
     const task = webhookTask(subject, bucket);
     if ((await outbox.find(task)) === undefined) await webhooks.redrive({ tenant, deliveryId: webhook });
     else await outbox.add(task, tenant);
-  } else if (by === 'a2a' && parseStreamPath(subject) !== undefined) {
+  } else if (by === 'a2a' && pushHostOf !== undefined && parseStreamPath(subject) !== undefined) {
     await outbox.add({ kind: A2A_PUSH, subject, bucket });
   } else if (by === channel?.name) {
     await outbox.add({ kind: by, subject, bucket }, tenant);

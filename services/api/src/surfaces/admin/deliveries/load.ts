@@ -76,7 +76,7 @@ async function seeTask(deps: LoadDeps, task: OutboxTask, record: StoredRecord | 
   const { kind, subject } = task;
   if (kind === A2A_DELIVER) {
     const { stream, slot } = parseDeliverTask(task) ?? {};
-    const target = stream && slot !== undefined ? await deps.pushHostOf(stream, slot) : undefined;
+    const target = stream && slot !== undefined ? await deps.pushHostOf?.(stream, slot) : undefined;
     return {
       id: subject.split('/').slice(2).join('/'),
       kind: 'a2a',
