@@ -322,6 +322,10 @@ await describeOnRedis('the admin API', (pods, url) => {
         [],
       ]);
       expect(await redis.hexists('parley:{timers-0}:workers', 'worker-3')).toBe(0);
+      // A worker that begins forgets them, too: nobody may look for months.
+      await age('worker-2', 3_700_000);
+      await createWorkerNotes(redis, 'worker-5').write({ ...note, name: 'worker-5', rounds });
+      expect(await redis.hexists('parley:{timers-0}:workers', 'worker-2')).toBe(0);
       expect(reply.text).not.toContain(stranger.tenant);
       expect((await get('/installation')).status).toBe(403);
     });

@@ -53,8 +53,10 @@ export function createWorkerNotes(
         const ended = [...rounds].map(([work, agoMs]) => [work, Math.round(at - agoMs)]);
         const startedAt = Math.round(at - aliveMs);
         const written = { ...note, at, startedAt, rounds: Object.fromEntries(ended) };
-        await redis.hset(NOTES_KEY, holder, JSON.stringify(written));
+        const added = await redis.hset(NOTES_KEY, holder, JSON.stringify(written));
         await redis.pexpire(NOTES_KEY, KEPT_MS);
+        // Workers that die and begin again would otherwise fill the hash while no operator looks.
+        if (added > 0) await readRecent(redis, at);
       }, onError),
     async remove() {
       await orUnavailable(() => redis.hdel(NOTES_KEY, holder), onError);
@@ -64,15 +66,8 @@ export function createWorkerNotes(
 
 /** How the workers stand, by name. Forgets those that have written nothing for an hour. */
 export async function readWorkers(redis: Commands): Promise<WorkerStanding[]> {
-  const [notes, now] = await Promise.all([redis.hgetall(NOTES_KEY), readTime(redis)]);
-  const known = Object.entries(notes).flatMap(([holder, text]) => {
-    const { data } = Note.safeParse(parsed(text));
-    return data === undefined ? [] : [{ holder, ...data }];
-  });
-  const past = known.filter(({ at }) => now - at > KEPT_MS);
-  if (past.length > 0) await redis.hdel(NOTES_KEY, ...past.map(({ holder }) => holder));
-  return known
-    .filter(({ at }) => now - at <= KEPT_MS)
+  const now = await readTime(redis);
+  return (await readRecent(redis, now))
     .toSorted((a, b) => b.at - a.at)
     .slice(0, WORKERS_MAX)
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
@@ -84,6 +79,17 @@ export async function readWorkers(redis: Commands): Promise<WorkerStanding[]> {
       running: now - at <= ALIVE_MS ? running : [],
       rounds: Object.entries(rounds).map(([work, endedAt]) => ({ work, at: endedAt })),
     }));
+}
+
+/** The notes of the last hour. Forgets older ones. */
+async function readRecent(redis: Commands, now: number): Promise<z.infer<typeof Note>[]> {
+  const notes = Object.entries(await redis.hgetall(NOTES_KEY)).flatMap(([holder, text]) => {
+    const { data } = Note.safeParse(parsed(text));
+    return data === undefined ? [] : [{ holder, ...data }];
+  });
+  const past = notes.filter(({ at }) => now - at > KEPT_MS);
+  if (past.length > 0) await redis.hdel(NOTES_KEY, ...past.map(({ holder }) => holder));
+  return notes.filter(({ at }) => now - at <= KEPT_MS);
 }
 
 /** A note of another build may be anything. */
