@@ -12,6 +12,9 @@ import {
   feedKey,
   historyKey,
   inboxKey,
+  outboxKey,
+  outboxTriesKey,
+  tenantListKey,
 } from '@parley/shared/redis/client/keys';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { answerQuestion, askQuestion, newOwner, newStream } from '../../harness/engines/questions.ts';
@@ -215,6 +218,17 @@ describe('the cleanup', () => {
     await command('DEL', elicitationKey(gone.id));
     expect(await pod.audit.cleanup()).toEqual(CLEAN);
     expect(await command('ZRANGE', historyKey(owner), 0, -1)).toEqual([kept.id]);
+  });
+
+  it('removes deliveries that processes of earlier versions have ended, and none that is outstanding', async () => {
+    const { outbox } = pod.backend;
+    const { tenant } = newOwner();
+    const tasks = ['one', 'two', 'three'].map((subject) => ({ kind: 'letter', subject, bucket: 7 }));
+    for (const task of tasks) await outbox.add(task, tenant);
+    await command('ZREM', outboxKey(7, 'letter'), 'letter two', 'letter three');
+    expect(await pod.audit.cleanup()).toEqual(CLEAN);
+    expect(await command('ZRANGE', tenantListKey('deliveries', tenant, 7), 0, -1)).toEqual(['letter one']);
+    expect(await command('HKEYS', outboxTriesKey(7))).toEqual(['letter one tenant']);
   });
 
   it('leaves no key after the retention', async () => {

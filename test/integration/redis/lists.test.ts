@@ -1,4 +1,4 @@
-import { bucketOf } from '@parley/core/domain/ids';
+import { bucketOf, formatOwnerPath } from '@parley/core/domain/ids';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import type { Backend } from '@parley/shared/ports/backend';
 import { createRedisBackend } from '@parley/shared/redis/backend';
@@ -289,5 +289,30 @@ describe('on Redis, the outbox', () => {
     const last = await outbox.takeOne(task, 600_000);
     if (last !== undefined) await outbox.done(last);
     expect(await redis.exists(tasks, tries)).toBe(0);
+  });
+
+  it('lists nothing that names a person who was erased, also where an earlier version ended it, or none here handles it', async () => {
+    const { outbox, erasure } = backend;
+    const owner = newOwner();
+    const bucket = bucketOf(owner);
+    const taskOf = (kind: string, { tenant, userId }: typeof owner) => ({
+      kind,
+      subject: `${formatOwnerPath({ tenant, userId })}/sr_1/0`,
+      bucket,
+    });
+    for (const kind of ['letter', 'of-a-newer-version']) await outbox.add(taskOf(kind, owner), owner.tenant);
+    const theirs = taskOf('letter', { ...owner, userId: 'another person' });
+    await outbox.add(theirs, owner.tenant);
+    // What an earlier version does at the end of a task.
+    await redis.zrem(outboxKey(bucket, 'letter'), `letter ${formatOwnerPath(owner)}/sr_1/0`);
+    await erasure.removeCounters(owner);
+    const stays = `letter ${theirs.subject}`;
+    expect(await redis.zrange(tenantListKey('deliveries', owner.tenant, bucket), '0', '-1')).toEqual([stays]);
+    const fields = (await redis.hkeys(outboxTriesKey(bucket))).filter((field) =>
+      field.includes(owner.tenant),
+    );
+    expect(fields).toEqual([`${stays} tenant`]);
+    expect(await redis.exists(outboxKey(bucket, 'of-a-newer-version'))).toBe(0);
+    await outbox.remove(theirs, owner.tenant);
   });
 });

@@ -1,6 +1,7 @@
 import { isParleyError } from '@parley/core/domain/errors';
 import type { Audit } from '../../ports/elicitations/audit.ts';
 import type { Commands } from '../client/connect.ts';
+import { loadScript, type Script } from '../client/script.ts';
 import { orUnavailable } from '../client/unavailable.ts';
 import { createPendingCount } from './pending.ts';
 import { createRowAudit, type RowAudit, type SurveyedRow } from './row-audit.ts';
@@ -22,6 +23,8 @@ export interface AuditDeps {
   readonly retentionMs: number;
   readonly readsPerSecond: number;
   readonly pending: Audit['pending'];
+  /** Removes tasks from a list of deliveries, unless they are outstanding; see outbox/unlist. */
+  readonly unlist: Script;
   /** Runs commands; throws `unavailable` when Redis cannot be reached. */
   readonly run: <T>(commands: () => Promise<T>) => Promise<T>;
   /** Repairs one key. A key that cannot be repaired (of another type, for example) counts as 0 and does not stop the rest. */
@@ -56,6 +59,7 @@ export function createAuditDeps({
     readsPerSecond,
     rows: createRowAudit(redis, retentionMs, onError),
     pending: createPendingCount(redis, onError),
+    unlist: loadScript(redis, 'outbox/unlist', onError),
     run: (commands) => orUnavailable(commands, onError),
     async mend(one) {
       try {

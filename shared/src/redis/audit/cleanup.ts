@@ -1,6 +1,7 @@
 import { TIMEOUT_SECONDS_MAX } from '@parley/core/domain/elicitations/ask-input';
 import type { CleanupReport } from '../../ports/elicitations/audit.ts';
 import type { KeyName } from '../client/key-names.ts';
+import { outboxKey, outboxTriesKey } from '../client/keys.ts';
 import { type AuditDeps, sumOver } from './audit-deps.ts';
 import { checkInbox, checkIndexes, checkRows } from './index-check.ts';
 import { scanMembers, scanNames } from './scan.ts';
@@ -27,6 +28,8 @@ export async function cleanUp(deps: AuditDeps, signal?: AbortSignal): Promise<Cl
     await sumOver(histories, ({ key }) => deps.mend(() => trimHistory(deps, key, signal)));
     const turns = names.filter(({ family }) => family === 'listed-turns');
     await sumOver(turns, ({ key }) => deps.mend(() => trimTurns(deps, key)));
+    const deliveries = names.filter(({ family }) => family === 'listed-deliveries');
+    await sumOver(deliveries, (name) => deps.mend(() => trimDeliveries(deps, name, signal)));
     // After the ended rows were made to expire, which counts as removed.
     const { rows } = await deps.rows.survey(restsOf('elicitation', names));
     const inboxes = names.filter(({ family }) => family === 'inbox');
@@ -112,4 +115,18 @@ function trimTurns({ redis, run, retentionMs }: AuditDeps, key: string): Promise
     // What has ended has the negative time of its end as its score.
     return redis.zremrangebyscore(key, retentionMs - Number(seconds) * 1_000, '(0');
   });
+}
+
+/** Removes what is not outstanding from a list of deliveries: processes of earlier versions end tasks without removing them. */
+async function trimDeliveries(
+  deps: AuditDeps,
+  { key, bucket }: KeyName,
+  signal: AbortSignal | undefined,
+): Promise<number> {
+  let forgotten = 0;
+  for await (const members of scanMembers(deps, key, signal)) {
+    const outboxes = members.map((member) => outboxKey(bucket, member.split(' ', 1).join()));
+    forgotten += Number(await deps.unlist([key, outboxTriesKey(bucket), ...outboxes], members));
+  }
+  return forgotten;
 }

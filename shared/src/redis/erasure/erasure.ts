@@ -68,19 +68,39 @@ export function createRedisErasure(redis: Commands, onError?: (error: unknown) =
     if (members.length > 0) await redis.zrem(key, ...members);
   }
 
-  /** Turns whose record has expired may still be listed, under the name of their person. */
-  async function removeListedTurns(owner: Owner): Promise<void> {
-    const key = tenantListKey('turns', owner.tenant, bucketOf(owner));
-    const prefix = `${formatOwnerPath(owner)}/`;
+  /** The members of a list of the person's tenant that name the person, in pages. */
+  async function* listedOf(owner: Owner, key: string): AsyncGenerator<string[]> {
+    const path = `${formatOwnerPath(owner)}/`;
     let cursor = '0';
     do {
       const [next, found] = await redis.zscan(key, cursor, 'COUNT', TURNS_PAGE);
-      await removeIndexed(
-        key,
-        found.filter((member) => member.startsWith(prefix)),
-      );
+      // A delivery has its kind before what it is about. Scores are among what was found.
+      const named = found.filter((member) => member.slice(member.indexOf(' ') + 1).startsWith(path));
+      if (named.length > 0) yield named;
       cursor = next;
     } while (cursor !== '0');
+  }
+
+  /** Turns whose record has expired may still be listed. */
+  async function removeListedTurns(owner: Owner): Promise<void> {
+    const key = tenantListKey('turns', owner.tenant, bucketOf(owner));
+    for await (const members of listedOf(owner, key)) await removeIndexed(key, members);
+  }
+
+  /** Deliveries that a process of an earlier version has ended may still be listed, and some are of kinds that this process lacks. */
+  async function removeListedDeliveries(owner: Owner): Promise<void> {
+    const bucket = bucketOf(owner);
+    const key = tenantListKey('deliveries', owner.tenant, bucket);
+    for await (const members of listedOf(owner, key)) {
+      const kindOf = (member: string) => member.slice(0, member.indexOf(' '));
+      for (const kind of new Set(members.map(kindOf)))
+        await removeIndexed(
+          outboxKey(bucket, kind),
+          members.filter((member) => kindOf(member) === kind),
+        );
+      await redis.hdel(outboxTriesKey(bucket), ...leaseFields(members));
+      await removeIndexed(key, members);
+    }
   }
 
   async function conversationIdsOf(owner: Owner, turnIds: readonly string[]): Promise<string[]> {
@@ -165,7 +185,9 @@ export function createRedisErasure(redis: Commands, onError?: (error: unknown) =
     async removeCounters(owner) {
       const keys = [usageKey, usageEndsKey, turnsKey, inboxBytesKey].map((keyOf) => keyOf(owner));
       await guarded(() => redis.unlink(...keys, limitKey('tokens', owner)));
-      await guarded(() => removeListedTurns({ tenant: owner.tenant, userId: owner.userId }));
+      const { tenant, userId } = owner;
+      await guarded(() => removeListedTurns({ tenant, userId }));
+      await guarded(() => removeListedDeliveries({ tenant, userId }));
     },
   };
 }

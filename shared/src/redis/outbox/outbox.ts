@@ -120,7 +120,7 @@ export function createRedisOutbox(
     async unlist(task, tenant) {
       const { bucket, kind } = task;
       await unlistScript(
-        [tenantListKey('deliveries', tenant, bucket), outboxKey(bucket, kind), outboxTriesKey(bucket)],
+        [tenantListKey('deliveries', tenant, bucket), outboxTriesKey(bucket), outboxKey(bucket, kind)],
         [memberOf(task)],
       );
     },

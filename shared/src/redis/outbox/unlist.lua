@@ -1,5 +1,12 @@
--- Removes a task from the list of its tenant, unless it is outstanding. deliveries, tries: see outbox/tasks. outbox: zset of tasks.
-local deliveries, outbox, tries, task = KEYS[1], KEYS[2], KEYS[3], ARGV[1]
-if redis.call('ZSCORE', outbox, task) then return end
-redis.call('ZREM', deliveries, task)
-redis.call('HDEL', tries, task .. ' failed', task .. ' tenant')
+-- Removes tasks from the list of their tenant, unless they are outstanding.
+-- deliveries, tries: see outbox/tasks. KEYS beyond these: the outbox of each task (zset of tasks). ARGV: the tasks.
+-- Returns how many were removed.
+local deliveries, tries = KEYS[1], KEYS[2]
+local removed = 0
+for index, task in ipairs(ARGV) do
+  if not redis.call('ZSCORE', KEYS[index + 2], task) then
+    removed = removed + redis.call('ZREM', deliveries, task)
+    redis.call('HDEL', tries, task .. ' failed', task .. ' tenant')
+  end
+end
+return removed
