@@ -223,6 +223,7 @@ async function attempt(
   if (result === 'done') return outbox.done(entry);
   // What could not be handled is not tried again at once, also where it was noted during the attempt.
   if ('retryInMs' in result) await outbox.again(entry, result.retryInMs, result.failure);
+  else if ('restInMs' in result) await outbox.rest(entry, result.restInMs);
   else await outbox.giveBack(entry, result.deferInMs, result.failure);
   return false;
 }

@@ -162,7 +162,7 @@ function siteOn(
       for (let attempt = 1; ; attempt += 1) {
         const result = await site.deliver(elicitationId, attempt);
         if (result === 'done') return pauses;
-        if ('deferInMs' in result) throw new Error('The receiver had no place for it.');
+        if (!('retryInMs' in result)) throw new Error('The receiver had no place for it.');
         pauses.push(result.retryInMs);
       }
     },

@@ -147,7 +147,7 @@ describe('push notifications of a task', () => {
     const { backend, deliver } = kindsOn(STARTED);
     expect(await deliver()).toBe('done');
     await requestApproval(engineOn(backend), stream);
-    expect(await deliver()).toEqual({ deferInMs: expect.any(Number) });
+    expect(await deliver()).toEqual({ restInMs: expect.any(Number) });
   });
 
   it('of one tenant leave places to the others, however many of its receivers hang', async () => {

@@ -133,7 +133,7 @@ async function deliverTo(
     }
     if (updates.length > 0 && !(await move(item.id))) return AGAIN;
   }
-  return fold.state !== undefined && isInterruptedState(fold.state) ? { deferInMs: LOOK_AGAIN_MS } : 'done';
+  return fold.state !== undefined && isInterruptedState(fold.state) ? { restInMs: LOOK_AGAIN_MS } : 'done';
 }
 
 /** After an update that was not delivered: another attempt after the pause, or the end of the target without one. */

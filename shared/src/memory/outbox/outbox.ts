@@ -46,8 +46,8 @@ interface Outstanding {
   /** True when the task was noted during the lease. */
   isNoted: boolean;
   failure: DeliveryFailure | undefined;
-  readonly tenant: string | undefined;
-  readonly since: number;
+  tenant: string | undefined;
+  since: number;
 }
 
 // Kinds whose tasks lead to others within the process are not listed.
@@ -66,12 +66,12 @@ export function createMemoryOutbox(changes?: Pick<MemoryTenantChanges, 'announce
   function note(task: OutboxTask, { afterMs = 0, tenant }: NoteOptions = {}): void {
     const now = Date.now();
     const found = outstanding.get(identityOf(task));
-    if (found?.isLent === true && found.dueAt > now) found.isNoted = true;
+    const listedIn = found?.tenant ?? (INNER_KINDS.has(task.kind) ? undefined : tenant);
+    const listed = { tenant: listedIn, since: found?.tenant === undefined ? now : found.since };
+    if (found?.isLent === true && found.dueAt > now) Object.assign(found, { ...listed, isNoted: true });
     else {
-      const listedIn = found?.tenant ?? (INNER_KINDS.has(task.kind) ? undefined : tenant);
       const fresh = { task, dueAt: now + afterMs, lease: 0, tries: 0, isLent: false, isNoted: false };
-      const since = found?.since ?? now;
-      outstanding.set(identityOf(task), { ...fresh, failure: undefined, tenant: listedIn, since });
+      outstanding.set(identityOf(task), { ...fresh, ...listed, failure: undefined });
       announce(task, afterMs);
     }
   }
@@ -184,6 +184,14 @@ export function createMemoryOutbox(changes?: Pick<MemoryTenantChanges, 'announce
       const found = report(entry);
       if (found === undefined || found === 'noted') return;
       putOff(found, inMs, failure);
+    },
+    async rest(entry, inMs) {
+      const found = report(entry);
+      if (found === undefined || found === 'noted') return;
+      const { tenant } = found;
+      Object.assign(found, { tries: 0, failure: undefined, tenant: undefined });
+      putOff(found, inMs, undefined);
+      tell(entry.task, tenant, 'ended');
     },
     async nextInMs(bucket, kinds) {
       const times = [...outstanding.values()]

@@ -58,12 +58,14 @@ interface OutboxStandings {
 /**
  * What a handler reports. `done`: the task is removed. `retryInMs`: the attempt failed, and the task is due again after
  * that many ms. `deferInMs`: no attempt was made, and the task is due again after that many ms; this does not count as
- * an attempt.
+ * an attempt. `restInMs`: all is delivered, and more may follow: the task is due again after that many ms, as one that was
+ * never tried, and is in no list of deliveries until it is noted again.
  */
 export type OutboxResult =
   | 'done'
   | { readonly retryInMs: number; readonly failure?: DeliveryFailure }
-  | { readonly deferInMs: number; readonly failure?: DeliveryFailure };
+  | { readonly deferInMs: number; readonly failure?: DeliveryFailure }
+  | { readonly restInMs: number };
 
 /** Free places by delivery kind: at most that many tasks of the kind are leased. */
 export type OutboxRoom = Readonly<Record<string, number>>;
@@ -115,6 +117,11 @@ export interface Outbox {
   again(entry: OutboxEntry, inMs: number, failure?: DeliveryFailure): Promise<void>;
   /** Makes the task due in `inMs` under the same conditions, without counting an attempt. */
   giveBack(entry: OutboxEntry, inMs: number, failure?: DeliveryFailure): Promise<void>;
+  /**
+   * Makes the task due in `inMs` under the same conditions, and forgets its attempts. It leaves the list of deliveries
+   * until it is noted again.
+   */
+  rest(entry: OutboxEntry, inMs: number): Promise<void>;
   /**
    * In how many ms the next task of these kinds in a bucket is due, at the end of its lease if it is leased; 0 when one is
    * due, undefined when there is none.

@@ -40,7 +40,7 @@ export function createRedisOutbox(
 
   function put(
     { task, lease, tenant }: Pick<OutboxEntry, 'task' | 'lease' | 'tenant'>,
-    change: 'add' | 'done' | 'again' | 'back',
+    change: 'add' | 'done' | 'again' | 'back' | 'rest',
     { inMs = 0, failure }: { readonly inMs?: number; readonly failure?: DeliveryFailure | undefined } = {},
   ) {
     const { bucket, kind } = task;
@@ -143,6 +143,9 @@ export function createRedisOutbox(
     },
     async giveBack(entry, inMs, failure) {
       await put(entry, 'back', { inMs, failure });
+    },
+    async rest(entry, inMs) {
+      await put(entry, 'rest', { inMs });
     },
     async nextInMs(bucket, kinds) {
       if (kinds.length === 0) return undefined;

@@ -1,7 +1,7 @@
 -- requires: client/clock, outbox/tasks, tenants/tell-change
 -- keys: outbox tries
 -- args: task change lease dueInMs failed
--- Adds a task, or records what became of a lease: 'done', 'again' (tried) or 'back' (not tried).
+-- Adds a task, or records what became of a lease: 'done', 'again' (tried), 'back' (not tried), or 'rest' (done, and due again).
 -- outbox: zset by the time (ms) at which tasks are due. tries: hash as in outbox/tasks. lease: the lease that is
 -- reported on. A report on an older lease, or on a task that was removed, changes nothing; a task that was noted again
 -- during the lease is due at once, whatever the report. failed: why the attempt failed, or ''.
@@ -24,14 +24,20 @@ if change == 'add' then
 end
 if redis.call('HGET', tries, task) ~= arg.lease or not redis.call('ZSCORE', outbox, task) then return end
 local isNoted = redis.call('HEXISTS', tries, task .. ' noted') == 1
-if isNoted or change == 'done' then forgetLeases(tries, task) end
+local isDone = change == 'done' or change == 'rest'
+if isNoted or isDone then forgetLeases(tries, task) end
 if isNoted then
   redis.call('ZADD', outbox, now, task)
   announceTask(outbox, 0)
   return 1
 end
-if change == 'done' then
-  redis.call('ZREM', outbox, task)
+if isDone then
+  if change == 'done' then
+    redis.call('ZREM', outbox, task)
+  else
+    redis.call('ZADD', outbox, 'XX', now + arg.dueInMs, task)
+    announceTask(outbox, arg.dueInMs)
+  end
   if deliveries then
     redis.call('ZREM', deliveries, task)
     redis.call('HDEL', tries, task .. ' tenant')

@@ -94,6 +94,16 @@ export function tenantDeliveriesContract(contract: Contract): void {
       expect(await outbox.done(entry)).toBe(true);
       expect(await listed(owner.tenant)).toHaveLength(2);
       expect(await outbox.find(task)).toEqual({ dueInMs: 0, attempts: 0, isLeased: false });
+      // All is delivered, and more may follow.
+      await outbox.again(await take(task), 0, { code: 'timeout' });
+      await outbox.rest(await take(task), 0);
+      expect(await listed(owner.tenant)).toEqual(members.slice(1));
+      expect(await outbox.find(task)).toEqual({ dueInMs: 0, attempts: 0, isLeased: false });
+      const again = await take(task);
+      expect(again.tenant).toBeUndefined();
+      await outbox.add(task, owner.tenant);
+      await outbox.rest(again, 600_000);
+      expect(await listed(owner.tenant)).toHaveLength(2);
       await outbox.done(await take(task));
       expect(await listed(owner.tenant)).toEqual(members.slice(1));
     });
