@@ -3,7 +3,10 @@
 -- Returns {delivery, when it died, details JSON, delivery, ...}.
 local letters, details = KEYS[1], KEYS[2]
 local keepMs, order, from, skipped, limit = unpack(ARGV)
-local earliest = '(' .. string.format('%.0f', readClock() - keepMs)
+local expired = readClock() - keepMs
+local earliest = '(' .. string.format('%.0f', expired)
+-- A cursor may be older than the letters that are kept.
+if order == 'oldest' and from ~= '' and tonumber(from) <= expired then from = '' end
 local found
 if order == 'newest' then
   found = redis.call('ZRANGE', letters, from == '' and '+inf' or from, earliest, 'BYSCORE', 'REV', 'LIMIT', skipped, limit, 'WITHSCORES')

@@ -148,11 +148,14 @@ export function deadLetterContract(contract: Contract): void {
   });
 
   describe('a list of dead letters', () => {
-    it('shows none past its retention, even when none was added since', async () => {
+    it('shows none past its retention, even when none was added since, nor behind an old cursor', async () => {
       const { first, second, tenant } = await lists(1_500);
-      const [early, late] = [letterOf(tenant), letterOf(tenant)];
+      const [before, early, late] = [letterOf(tenant), letterOf(tenant), letterOf(tenant)];
       const died = async ({ deliveryId }: Letter) => (await second.read(tenant, deliveryId))?.diedAt ?? 0;
+      await first.add(tenant, before);
       await first.add(tenant, early);
+      const oldest = { tenant, order: 'oldest' } as const;
+      const { nextCursor: cursor = '' } = await first.page({ ...oldest, limit: 1 });
       const earlyAt = await died(early);
       await waitUntil(
         async () => {
@@ -163,6 +166,8 @@ export function deadLetterContract(contract: Contract): void {
       );
       await waitUntil(async () => (await died(early)) === 0, { what: 'the time of the first' });
       expect(idsOf(await walk(second, tenant))).not.toContain(early.deliveryId);
+      const further = await second.page({ ...oldest, limit: 10, cursor });
+      expect(idsOf(further.deadLetters)).not.toContain(early.deliveryId);
     });
 
     it.each([1, 100])('is read to its end in pages of %i, in either order, each once', async (limit) => {
