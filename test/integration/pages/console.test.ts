@@ -55,6 +55,12 @@ describe('operators who sign in at the provider', () => {
     },
   );
 
+  test('begin anew where their sign-in has lapsed', async () => {
+    const shown = await createTestBrowser(await world()).open('/console/signed-in?state=AAAA');
+    expect(shown.status).toBe(400);
+    expect(shown.html).toContain('href="/console"');
+  });
+
   test('do not enter without a role, and are told so', async () => {
     const here = await world();
     const browser = createTestBrowser(here);
