@@ -268,5 +268,31 @@ await describeInChromium('the hosted inbox', (chromium) => {
       expect(await Promise.all(statuses)).toEqual(['denied', 'pending', 'approved', 'pending']);
       expect(violations).toEqual([]);
     });
+
+    it('lets nobody choose a call of which the page says something else by now, because newer ones crowd it out', async () => {
+      const request = (engine: World['engine'], recipient: string) =>
+        requestApproval(engine, STREAM, { tool: TOOL, risk: 'low', arguments: { recipient }, masked: [] });
+      const crowd = Array.from({ length: 300 }, () => 'bob');
+      const early: string[] = [];
+      const { here, page } = await opened(async ({ engine }) => {
+        for (const recipient of ['mallory', 'mallory']) early.push((await request(engine, recipient)).row.id);
+      });
+      await page.getByRole('link', { name: 'Decide together' }).click();
+      await expect.poll(() => here.podsServing(EVENTS)).toHaveLength(1);
+      const late = await Promise.all(crowd.map((recipient) => request(here.engine, recipient)));
+      await page.getByRole('listitem').getByText('Too much waits for you').nth(1).waitFor();
+      await page.getByText('bob').first().waitFor();
+      expect(await page.getByRole('checkbox', { checked: true }).count()).toBe(0);
+
+      // There is room again.
+      const deny = (id: string) => decideAs(here.engine, STREAM, id, { decision: 'deny' });
+      await Promise.all(late.slice(1).map(({ row }) => deny(row.id)));
+      await page
+        .getByRole('listitem')
+        .getByText('Too much waits for you')
+        .first()
+        .waitFor({ state: 'detached' });
+      await page.locator(`input[name][value="${early[0]}"]`).check();
+    });
   });
 });

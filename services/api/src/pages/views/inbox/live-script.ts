@@ -6,7 +6,8 @@ import { html } from '../../kit/html.ts';
 // An event says that something has changed. The page then reads itself again, at most once a second, as a document, and takes over
 // what differs, element by element. Elements stay the same objects, so that the focus, what was typed and what was checked stay.
 // What has the focus is never moved or removed: it says that it has ended. The same is true of all calls of a group; new calls of a
-// group are not checked, because nobody has read them.
+// group are not checked, because nobody has read them. A call that the newer page does not show cannot be chosen, even where it may be
+// open: what the page says of all calls is not true of it.
 
 /** Takes over the content of a newer document. `own` are elements of the script, which no document has. */
 const TAKE_OVER = html`
@@ -26,6 +27,11 @@ function takeOver(old, next) {
     const same = [...rest].find((one) => one.nodeName === node.nodeName && keyOf(one) === keyOf(node));
     if (!same) return added(node);
     rest.delete(same);
+    // It is listed again: as a new one, which can be chosen.
+    if (isItem(same) && same.hasAttribute('data-ended') && !hasFocus(same)) {
+      same.remove();
+      return added(node);
+    }
     if (same.nodeType === 1) takeOver(same, node);
     else if (same.nodeValue !== node.nodeValue) same.nodeValue = node.nodeValue;
     return same;
@@ -92,10 +98,11 @@ function stays(node) {
   if (!isGroup && !hasFocus(node)) return false;
   const links = [...node.querySelectorAll('a')].map(({ href }) => href).join(' ');
   const status = [...endings].find(([id]) => keyOf(node) === id || links.includes(id))?.[1];
-  if (!status && root.dataset.partial === 'true') return true;
-  if (isGroup && !node.hasAttribute('data-ended')) say('endedNews');
+  const mayBeOpen = !status && root.dataset.partial === 'true';
+  if (mayBeOpen && !isGroup) return true;
+  if (isGroup && !node.hasAttribute('data-ended')) say(mayBeOpen ? 'unseenNews' : 'endedNews');
   node.dataset.ended = '';
-  note(node, texts.has(status) ? status : 'ended');
+  note(node, mayBeOpen ? 'unseen' : texts.has(status) ? status : 'ended');
   // A disabled control would lose the focus.
   for (const input of node.querySelectorAll('input')) {
     input.checked = false;

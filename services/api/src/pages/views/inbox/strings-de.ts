@@ -14,8 +14,10 @@ export const GERMAN_INBOX: InboxStrings = {
   again: 'Noch einmal nachsehen',
   live: {
     ended: 'Das wartet nicht mehr auf Sie.',
+    unseen: 'Es wartet zu viel auf Sie, um auch diesen Aufruf zu zeigen. Er ist nicht mehr angekreuzt.',
     begun: 'Neu und nicht angekreuzt',
     endedNews: 'Einige dieser Aufrufe sind beendet und nicht mehr angekreuzt.',
+    unseenNews: 'Einige dieser Aufrufe können nicht mehr gezeigt werden und sind nicht mehr angekreuzt.',
     begunNews: 'Am Ende der Liste stehen neue Aufrufe. Sie sind nicht angekreuzt.',
     signedOut: 'Sie sind nicht mehr angemeldet. Laden Sie die Seite neu, um sich anzumelden.',
   },

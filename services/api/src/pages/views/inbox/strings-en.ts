@@ -14,8 +14,10 @@ export const ENGLISH_INBOX: InboxStrings = {
   again: 'Look again',
   live: {
     ended: 'This no longer waits for you.',
+    unseen: 'Too much waits for you to show this call, too. It is not checked any more.',
     begun: 'New, and not checked',
     endedNews: 'Some of these calls have ended, and are not checked any more.',
+    unseenNews: 'Some of these calls cannot be shown any more, and are not checked.',
     begunNews: 'There are new calls at the end of the list. They are not checked.',
     signedOut: 'You are not signed in any more. Load the page again to sign in.',
   },

@@ -18,10 +18,13 @@ export interface InboxStrings {
   readonly live: {
     /** Of an item that is not there any more, where it is not known how it ended. */
     readonly ended: string;
+    /** Of a call of a group that may be open, and that the page has no room for any more. */
+    readonly unseen: string;
     /** Of a new call of a group. */
     readonly begun: string;
     /** For those who hear the page. */
     readonly endedNews: string;
+    readonly unseenNews: string;
     readonly begunNews: string;
     readonly signedOut: string;
   };
