@@ -443,7 +443,7 @@ await describeOnRedis('the admin API', (pods, url) => {
       const env = { PARLEY_URL: served.url, PARLEY_TOKEN: operator };
       // Seconds may pass between two calls.
       const timeless = (reasons: readonly string[]) =>
-        reasons.map((one) => one.replaceAll(/\d+ \w+ (?=ago)/g, ''));
+        reasons.map((one) => one.replaceAll(/\d+ \w+(?= ago|, which)/g, ''));
       const told = await runCli(['why', run.streamRequestId, '--user', run.userId], env);
       expect(timeless(told.out.trim().split('\n')).slice(0, 3)).toEqual(
         timeless(await reasonsOf(at('/why'))).slice(0, 3),
