@@ -70,7 +70,11 @@ async function doctor(
 }
 
 const leaving = (headers: Readonly<Record<string, string>>): Handler => json(READY, headers);
-const late = (ms: number) => ({ date: new Date(Date.now() + ms).toUTCString() });
+/** Replies with a clock that is off by this. */
+const late =
+  (ms: number): Handler =>
+  (req, res, count) =>
+    json(READY, { date: new Date(Date.now() + ms).toUTCString() })(req, res, count);
 const alternating =
   (one: Handler, other: Handler): Handler =>
   (req, res, count) =>
@@ -88,9 +92,11 @@ const BROKEN: Readonly<
   ],
   vault_unavailable: [{ '/readyz': json({ ...READY, vault: false }) }],
   worker_missing: [{ '/readyz': json({ ...READY, timerCanaryAgeSeconds: 300 }) }],
+  // An address of this machine that does not look like one.
+  plain_http: [{}, [], (url) => ({ PARLEY_URL: url.replace('127.0.0.1', '0.0.0.0') })],
   session_affinity: [{ '/readyz': leaving({ 'set-cookie': 'SERVERID=api-1; path=/' }) }],
-  clock_wrong: [{ '/readyz': leaving(late(-90_000)) }],
-  pod_clocks_differ: [{ '/readyz': alternating(leaving({}), leaving(late(20_000))) }],
+  clock_wrong: [{ '/readyz': late(-90_000) }],
+  pod_clocks_differ: [{ '/readyz': alternating(leaving({}), late(20_000)) }],
   version_differs: [{ '/openapi.json': json({ info: { version: '0.0.1' } }) }],
   mixed_builds: [
     {
@@ -149,6 +155,15 @@ it.each(Object.entries(BROKEN))(
     expect(codes).toEqual(code === 'webhook_secret_missing' ? ['dead_letters', code] : [code]);
   },
 );
+
+it('doctor names a Node that is too old', async () => {
+  const { versions } = process;
+  onTestFinished(() => void Object.defineProperty(process, 'versions', { value: versions }));
+  Object.defineProperty(process, 'versions', { value: { ...versions, node: '20.18.3' } });
+  const { findings, codes, code } = await doctor({});
+  expect([codes, code]).toEqual([['node_too_old'], 1]);
+  expect(findings[0]).toMatchObject({ check: 'node', remedy: FAULTS.node_too_old.remedy });
+});
 
 it('doctor says what to do in an environment without a token, a server or two timer queues', async () => {
   const nothing = await runCli(['--json', 'doctor'], { PARLEY_REDIS_CLUSTER: 'localhost:x' });

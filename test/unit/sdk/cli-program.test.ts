@@ -207,6 +207,22 @@ it('the secrets of the development server are private, also in a file that other
   expect(readdirSync(folder)).toEqual(['dev.json']);
 });
 
+it('`parley env` prints what a program needs of the development server, as an .env file and as JSON', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'parley-dev-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const { url, serviceKey, jwtSecret } = writeDevServer(folder, 'http://localhost:1');
+  const settings = {
+    PARLEY_URL: url,
+    PARLEY_TOKEN: serviceKey,
+    PARLEY_JWT_SECRET: jwtSecret,
+    PARLEY_TENANT: 'dev',
+  };
+  const env = { PARLEY_HOME: folder };
+  const lines = Object.entries(settings).map(([name, value]) => `${name}=${value}\n`);
+  expect(await run(['env'], env)).toEqual({ out: lines.join(''), err: '', code: EXIT.accepted });
+  expect(JSON.parse((await run(['--json', 'env'], env)).out)).toEqual(settings);
+});
+
 it('a service that is stopped before it is ready ends', async () => {
   const stop = new AbortController();
   const env = { ...process.env, REDIS_URL: '', PORT: '0', PARLEY_METRICS_PORT: '0' };
