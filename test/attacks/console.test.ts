@@ -108,11 +108,15 @@ test('a viewer reads what is to be delivered, and delivers nothing again', async
   const here = await world();
   const id = await asked(here);
   const olga = await signedInOperator(here, 'olga');
-  const own = { ...inTenant('acme'), 'parley-csrf': olga.session.csrf, 'content-type': 'application/json' };
+  const own = { ...inTenant('acme'), 'parley-csrf': olga.session.csrf };
   expect((await olga.send('GET', '/v1/admin/deliveries', own)).status).toBe(200);
   for (const path of [`${LIST}/${id}`, '/v1/admin/approvals/ap_x', '/v1/admin/turns/sr_x'])
     expect((await olga.send('POST', `${path}/redeliver?userId=alice`, own)).status).toBe(403);
   expect((await olga.send('GET', '/v1/admin/deliveries', inTenant('initech'))).status).toBe(403);
+  // For an operator only the body is missing.
+  const ada = await signedInOperator(here, 'ada');
+  const hers = { ...own, 'parley-csrf': ada.session.csrf };
+  expect((await ada.send('POST', `${LIST}/${id}/redeliver`, hers)).status).toBe(400);
 });
 
 test('an operator has one budget for the pages of lists, over all pods', async () => {
