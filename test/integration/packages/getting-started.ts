@@ -12,7 +12,7 @@ import { startCommand } from '../../harness/packages/start-command.ts';
 
 const BLOCKS = pageBlocks('docs/getting-started.md');
 /** The ports that the page names; other programs of this machine may have them. */
-const PORTS = ['3000', '4000', '4100'];
+const PORTS = /3000|4000|4100/g;
 const TIMEOUT_MS = paced(180_000);
 
 /** Runs the first commands of the page, which install the packages, in an empty folder. */
@@ -34,9 +34,11 @@ export async function gettingStarted(installed: () => Consumer): Promise<void> {
     'the page of the first chat leads from an empty folder to an answered question, word by word',
     async () => {
       const { folder, env } = installed();
-      const ports = await Promise.all(PORTS.map(() => freePort()));
+      const named = [...new Set(BLOCKS.flatMap(({ text }) => text.match(PORTS) ?? []))];
+      const free = await Promise.all(named.map(() => freePort()));
+      // At once, because a free port may hold the digits of one that the page names.
       const onFreePorts = (text: string) =>
-        PORTS.reduce((all, port, at) => all.replaceAll(port, String(ports[at])), text);
+        text.replaceAll(PORTS, (port) => String(free[named.indexOf(port)]));
       const follow = async ({ language, text, file }: PageBlock, said: PageBlock | undefined) => {
         if (file !== undefined) return writeFile(join(folder, file), onFreePorts(text));
         if (language !== 'sh') return;

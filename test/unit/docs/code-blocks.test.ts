@@ -96,7 +96,7 @@ describe('a block of code in the docs', () => {
     const unknown = commands
       .map(([, command = '']) => command)
       .filter(
-        (command) => !program.includes(`register${command.charAt(0).toUpperCase()}${command.slice(1)}`),
+        (command) => !program.includes(`{ register${command.charAt(0).toUpperCase()}${command.slice(1)} }`),
       );
     expect(unknown).toEqual([]);
   });
