@@ -10,6 +10,7 @@ import { findStackCommand, stackPath } from '../harness/stacks/packages.ts';
 
 const KIT = stackPath('@modelcontextprotocol/conformance/');
 const CLI = join(KIT, 'dist/index.js');
+const SEVERAL = fileURLToPath(new URL('several-scenarios.mjs', import.meta.url));
 const KIT_TIMEOUT_MS = 15 * 60_000;
 /** For one client. The kit starts the clients of all scenarios at once. */
 const CLIENT_TIMEOUT_MS = 3 * 60_000;
@@ -86,9 +87,9 @@ export async function runScenarios(
   try {
     const option = role === 'server' ? '--url' : '--command';
     const patience = role === 'client' ? ['--timeout', String(CLIENT_TIMEOUT_MS)] : [];
-    const choices = some?.map((scenario) => ['--scenario', scenario, '--spec-version', revision, '--force']);
-    for (const chosen of choices ?? [['--requirements', revision]])
-      await runKit(node, [role, option, target, ...chosen, '-o', folder, ...patience]);
+    const common = [role, option, target, '-o', folder, ...patience];
+    if (some === undefined) await runKit(node, [CLI, ...common, '--requirements', revision]);
+    else await runKit(node, [SEVERAL, CLI, some.join(), ...common, '--spec-version', revision, '--force']);
     return readResults(folder, role);
   } finally {
     await rm(folder, { recursive: true, force: true });
@@ -100,7 +101,7 @@ function runKit(node: string, args: readonly string[]): Promise<string> {
   return new Promise((resolve, reject) => {
     execFile(
       node,
-      [CLI, ...args],
+      args,
       {
         cwd: fileURLToPath(new URL('../../', import.meta.url)),
         timeout: KIT_TIMEOUT_MS,
