@@ -11,7 +11,7 @@ import {
   textsOf,
   tokenOf,
 } from '../../harness/chat/page.ts';
-import { type ChatSite, openChatSite, PATIENT_HEALTH } from '../../harness/chat/transport-site.ts';
+import { type ChatSite, openChatSite } from '../../harness/chat/transport-site.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import { looksSound } from '../../harness/widget/site-look.ts';
 import { newPage } from './site.ts';
@@ -46,7 +46,6 @@ export function whileWaiting(parts: () => PageParts): void {
       pods: 2,
       env: { PARLEY_HOLD_SECONDS: '1' },
       hasDesk: true,
-      health: PATIENT_HEALTH,
       defaultAgent: 'desk',
     });
     pages = await openChatPages(chats.balancer.url, ['ada', 'bob', 'eve', 'fay', 'gil', 'hal'], parts());

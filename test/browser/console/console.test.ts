@@ -6,7 +6,7 @@ import { type ConsoleSite, openConsoleSite } from '../../harness/console/site.ts
 import { describeInChromium, openPage } from '../../harness/in-chromium.ts';
 import { looksSound } from '../../harness/widget/site-look.ts';
 import { everyPage } from './pages.ts';
-import { askAsService, askForWebhook, goTo, type OpenedAs, openConsole, talkOf } from './setup.ts';
+import { askAsService, askForWebhook, goTo, goWithin, type OpenedAs, openConsole, talkOf } from './setup.ts';
 
 await describeInChromium('the console', (chromium) => {
   let site: ConsoleSite;
@@ -29,13 +29,13 @@ await describeInChromium('the console', (chromium) => {
       const pages = await everyPage(site, 'sound');
       const page = await open();
       for (const { path, heading } of pages) {
-        await goTo(page, path, heading);
+        await goWithin(page, path, heading);
         await looksSound(page);
       }
       const asked = pages.find(({ card }) => card === 'elicitation-card');
-      await goTo(page, `${asked?.path}`, 'Question');
+      await goWithin(page, `${asked?.path}`, 'Question');
       await page.locator('elicitation-card').getByText('<img src=x').waitFor();
-      await goTo(page, '/console', 'Overview');
+      await goWithin(page, '/console', 'Overview');
       // Of a deployment with several tenants, its operators do not see what runs.
       expect(await page.getByRole('heading', { name: 'What runs' }).count()).toBe(0);
       expect(await page.evaluate(() => 'hacked' in window)).toBe(false);

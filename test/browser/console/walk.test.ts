@@ -1,4 +1,4 @@
-import type { Browser } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import puppeteer, { type Page as FirefoxPage } from 'puppeteer-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { launchChromium } from '../../../demo/chromium.ts';
@@ -22,7 +22,7 @@ const FIREFOX = 'the console in Firefox while a pod is killed';
 
 let site: ConsoleSite;
 beforeAll(async () => {
-  site = await openConsoleSite({ tenants: ['default'] });
+  site = await openConsoleSite({ tenants: ['default'], pods: 3 });
 });
 afterAll(() => site?.stop());
 
@@ -55,42 +55,47 @@ await describeInChromium(CHROMIUM, (chromium) => {
     return page;
   }
 
-  it.each([
-    ['a viewer', 'viewer', { acts: false, reads: false }, 0],
-    ['an operator', 'operator', { acts: true, reads: false }, 1],
-    ['a reader', 'reader', { acts: false, reads: true }, 2],
-  ] as const)(
-    '%s sees on every page what the role allows, before and after a kill',
-    async (...[, who, may, at]) => {
-      const [page, pages] = await Promise.all([
-        opened({ who, path: '/console/elicitations' }),
-        everyPage(site, who),
-      ]);
-      const seesAll = async (some: readonly PageOfRoles[]) => {
-        for (const { path, heading, act, hasContent = false, card } of some) {
-          await goWithin(page, path, heading);
-          const seen = async () => ({
-            acts: act !== undefined && (await page.getByRole('button', { name: act }).count()) > 0,
-            note: (await page.getByText('Your roles do not show').count()) > 0,
-            card: card !== undefined && (await page.locator(card).count()) > 0,
-          });
-          await expect.poll(seen, { message: path }).toEqual({
-            acts: may.acts && act !== undefined,
-            note: !may.reads && hasContent,
-            card: may.reads && card !== undefined,
-          });
-        }
-      };
-      await seesAll(pages.slice(0, 7));
-      await goWithin(page, '/console/elicitations', 'Questions');
-      await killWhileOpen(at, {
-        shows: (id) => page.getByText(id).waitFor(),
-        hides: (id) => page.getByText(id).waitFor({ state: 'detached' }),
-      });
-      await seesAll(pages.slice(7));
-      expect(page.faults).toEqual([]);
-    },
-  );
+  it('a viewer, an operator and a reader see on every page what their role allows, before and after a kill', async () => {
+    const pages = await everyPage(site, 'roles');
+    const roles = [
+      { who: 'viewer', acts: false, reads: false },
+      { who: 'operator', acts: true, reads: false },
+      { who: 'reader', acts: false, reads: true },
+    ] as const;
+    const all = await Promise.all(
+      roles.map(async (role) => ({
+        ...role,
+        page: await opened({ who: role.who, path: '/console/elicitations' }),
+      })),
+    );
+    const seesAll = async (
+      { page, who, acts, reads }: (typeof all)[number],
+      some: readonly PageOfRoles[],
+    ) => {
+      for (const { path, heading, act, hasContent = false, card } of some) {
+        await goWithin(page, path, heading);
+        const seen = async () => ({
+          acts: act !== undefined && (await page.getByRole('button', { name: act }).count()) > 0,
+          note: (await page.getByText('Your roles do not show').count()) > 0,
+          card: card !== undefined && (await page.locator(card).count()) > 0,
+        });
+        await expect.poll(seen, { message: `${who}: ${path}` }).toEqual({
+          acts: acts && act !== undefined,
+          note: !reads && hasContent,
+          card: reads && card !== undefined,
+        });
+      }
+    };
+    for (const one of all) await seesAll(one, pages.slice(0, 7));
+    for (const { page } of all) await goWithin(page, '/console/elicitations', 'Questions');
+    const inAll = (wait: (page: Page) => Promise<void>) => Promise.all(all.map(({ page }) => wait(page)));
+    await killWhileOpen(0, {
+      shows: (id) => inAll((page) => page.getByText(id).waitFor()),
+      hides: (id) => inAll((page) => page.getByText(id).waitFor({ state: 'detached' })),
+    });
+    for (const one of all) await seesAll(one, pages.slice(7));
+    for (const { page } of all) expect(page.faults).toEqual([]);
+  });
 
   it('shows what runs where there is one tenant: pods, and the worker by its name', async () => {
     const page = await opened({ who: 'viewer' });

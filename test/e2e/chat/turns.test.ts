@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll } from 'vitest';
 import { type EchoTools, startEchoTools } from '../../../stand-ins/issue-tracker/echo.ts';
-import { type ChatSite, openChatSite, PATIENT_HEALTH } from '../../harness/chat/transport-site.ts';
+import { type ChatSite, openChatSite } from '../../harness/chat/transport-site.ts';
 import { agUiClients, speakingRun, waitingRun } from './ag-ui.ts';
 import {
   CONVERSATIONS_ENV,
@@ -29,7 +29,6 @@ beforeAll(async () => {
     delayMs: 1,
     hasDesk: true,
     env: CONVERSATIONS_ENV,
-    health: PATIENT_HEALTH,
   });
 });
 afterEach(() => chats.gate.release());

@@ -49,7 +49,7 @@ export interface ChatSiteOptions {
   readonly file?: { readonly helper: string; readonly agents: string; readonly servers: string };
   /** @default helper */
   readonly defaultAgent?: 'helper' | 'desk';
-  /** How the balancer checks the pods. @default ten times a second, with a limit of a second */
+  /** How the balancer checks the pods. @default PATIENT_HEALTH */
   readonly health?: Pick<RoundRobinOptions, 'healthIntervalMs' | 'healthTimeoutMs'>;
 }
 
@@ -64,15 +64,15 @@ const DESK =
   '  desk: { title: Desk, model: scripted, instructions: Help., elicit: true, tools: [{ server: bookings }] }\n';
 
 /**
- * For a test that takes a pod that is to end out of the balancer by itself: a starved pod keeps its place, and one that is
- * gone refuses its check at once.
+ * A starved pod keeps its place, and one that is gone refuses its check at once. A test takes a pod that is to
+ * end out of the balancer by itself, or has clients that try again. Every check opens a connection, which costs as long as the site stands.
  */
-export const PATIENT_HEALTH = { healthIntervalMs: 500, healthTimeoutMs: 30_000 };
+const PATIENT_HEALTH = { healthIntervalMs: 500, healthTimeoutMs: 30_000 };
 
 /** Opens a site whose agent replies by the script. */
 export async function openChatSite(options: ChatSiteOptions): Promise<ChatSite> {
   const { script, delayMs, pods: count = 3, env: more, hasDesk = false, defaultAgent = 'helper' } = options;
-  const { fault, file, health = { healthIntervalMs: 100 } } = options;
+  const { fault, file, health = PATIENT_HEALTH } = options;
   const booked: string[] = [];
   const site = await openSite();
   const [model, bookings] = await Promise.all([

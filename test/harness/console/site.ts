@@ -56,8 +56,10 @@ const CLIENT = { clientId: 'parley', clientSecret: 'a secret of tests' };
 /** Pods with agents that ask, and the console before them, to which operators sign in at their company. */
 export async function openConsoleSite({
   tenants = ['default', 'globex'],
+  pods = 2,
 }: {
   readonly tenants?: readonly string[];
+  readonly pods?: number;
 } = {}) {
   const built = await buildConsole();
   let serve: RequestListener = (_, outgoing) => outgoing.writeHead(503).end();
@@ -72,6 +74,7 @@ export async function openConsoleSite({
   const chats = await openChatSite({
     script: [line],
     delayMs: 1,
+    pods,
     hasDesk: true,
     file: { helper: '', agents: AGENTS, servers: '' },
     env: {
