@@ -28,7 +28,7 @@ export interface Look {
 type Run = (row: string, work: () => Promise<string>) => Promise<void>;
 
 /** Keys of the deployment itself, no matter who uses it. */
-const OWN = /^(pod|pods|canary|audit-\w+|limit|claim:sweep|expiry|runs)\b/;
+const OWN = /^(pod|pods|workers|canary|audit-\w+|limit|claim:sweep|expiry|runs)\b/;
 /** BullMQ trims its events by whole nodes of the stream, of a hundred entries each, and keeps at most a hundred failed jobs. */
 const ELEMENTS_MAX = 200;
 /** It runs every five seconds. */
