@@ -2,6 +2,7 @@ import { backendSettings } from '@parley/shared/config/env';
 import { parseServiceKeys } from '@parley/shared/config/service-keys';
 import { createWebhooks } from '@parley/shared/delivery/webhooks';
 import { createPushStoreOf } from '@parley/shared/runtime/a2a-push';
+import { ZodError } from 'zod';
 import type { Surface } from '../http/route.ts';
 import type { AdminDeps, OperatedChannel } from '../surfaces/admin/deps.ts';
 import { createWatchers } from '../surfaces/admin/live/watchers.ts';
@@ -43,8 +44,14 @@ export function wireAdmin(
 function pushHostsOf(store: ReturnType<typeof createPushStoreOf>): AdminDeps['pushHostOf'] {
   if (store === undefined) return undefined;
   return async (task, slot) => {
-    const open = await store.open(task, slot);
-    return open === undefined ? undefined : new URL(open.target.url).host;
+    try {
+      const open = await store.open(task, slot);
+      return open === undefined ? undefined : new URL(open.target.url).host;
+    } catch (error) {
+      // A target of a later version is listed without its host.
+      if (error instanceof ZodError) return undefined;
+      throw error;
+    }
   };
 }
 

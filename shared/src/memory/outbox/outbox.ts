@@ -8,7 +8,7 @@ import {
   type OutboxTask,
   streamOfSubject,
 } from '../../ports/delivery/outbox.ts';
-import { SUBSCRIBING_KINDS } from '../../ports/delivery/subscriptions.ts';
+import type { SubscribingKind } from '../../ports/delivery/subscriptions.ts';
 import { RESUME_RUN } from '../../ports/runs/resume-task.ts';
 import type { ChangeWord } from '../../ports/tenant-changes.ts';
 import type { MemoryTenantChanges } from '../tenant-changes.ts';
@@ -51,7 +51,7 @@ interface Outstanding {
 }
 
 // Kinds whose tasks lead to others within the process are not listed.
-const INNER_KINDS: ReadonlySet<string> = new Set([RESUME_RUN, SUBSCRIBING_KINDS[0]]);
+const INNER_KINDS: ReadonlySet<string> = new Set([RESUME_RUN, 'a2a-push' satisfies SubscribingKind]);
 
 /** The outstanding tasks of one process. */
 export function createMemoryOutbox(changes?: Pick<MemoryTenantChanges, 'announce'>): MemoryOutbox {
