@@ -135,4 +135,12 @@ export const ACCOUNTS: readonly Mutant[] = [
     killedBy: 'test/unit/slack/delivery.test.ts',
     test: 'nothing more',
   },
+  {
+    defect: 'A call that begins while its group is open is checked before anybody has read it.',
+    file: 'services/api/src/pages/views/inbox/live-script.ts',
+    find: "for (const input of item.querySelectorAll('input')) input.checked = false;",
+    replace: '',
+    killedBy: 'test/browser/inbox.test.ts',
+    test: 'checks no call that nobody has read',
+  },
 ];

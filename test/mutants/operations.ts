@@ -162,4 +162,20 @@ export const OPERATIONS: readonly Mutant[] = [
     killedBy: 'test/integration/admin/admin.test.ts',
     test: 'leave the list when it is read',
   },
+  {
+    defect: '`parley doctor` takes the redirection of another address for a server.',
+    file: 'clients/cli/src/doctor/check-server.ts',
+    find: 'if (status >= 300 && status < 400)',
+    replace: 'if (status === 300)',
+    killedBy: 'test/unit/sdk/cli-doctor.test.ts',
+    test: 'doctor names redirected',
+  },
+  {
+    defect: 'The console offers a viewer to deliver something again.',
+    file: 'clients/console/src/pages/deliveries.ts',
+    find: '...(mayAct(at)\n',
+    replace: '...(at.roles.length > 0\n',
+    killedBy: 'test/browser/console/console.test.ts',
+    test: 'shows what is to be delivered as it comes',
+  },
 ];

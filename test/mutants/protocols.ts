@@ -255,4 +255,11 @@ export const PROTOCOLS: readonly Mutant[] = [
     killedBy: 'test/unit/slack/incoming.test.ts',
     test: 'Give the keys',
   },
+  {
+    defect: 'An MCP client is not told who asks.',
+    file: `${API}/surfaces/mcp/questions.ts`,
+    find: '[...leadOf(context), message,',
+    replace: '[message,',
+    killedBy: 'test/integration/mcp-server/behind.test.ts',
+  },
 ];
