@@ -616,6 +616,30 @@ await describeOnRedis('the admin API', (pods, url) => {
       await outbox.remove(task);
     });
 
+    it('has one outstanding delivery made again by its id, and none that is done or of another turn', async () => {
+      const { run, at } = await detachedTurn();
+      const { outbox } = pods.backend;
+      const bucket = bucketOf(run);
+      const step = { kind: 'slack', subject: `${formatStreamPath(run)}/step%201`, bucket };
+      await outbox.add(step, tenant);
+      const entry = await outbox.takeOne(step, 60_000);
+      if (entry !== undefined) await outbox.again(entry, 60_000);
+      expect(await outbox.find(step)).toMatchObject({ attempts: 1 });
+      const again = (deliveryId: string) =>
+        send('POST', at('/redeliver'), operator, { by: 'slack', deliveryId });
+      const listed = (await list(`/deliveries?kind=slack&streamRequestId=${run.streamRequestId}`)).deliveries;
+      expect(listed).toMatchObject([{ deliveryId: `${run.streamRequestId}/step%201` }]);
+      expect((await again(`${listed[0]?.deliveryId}`)).json).toEqual({ outstanding: true });
+      expect(await outbox.find(step)).toMatchObject({ attempts: 0 });
+      for (const id of [
+        `${run.streamRequestId}/step%202`,
+        `${run.streamRequestId}x`,
+        newStream().streamRequestId,
+      ])
+        expectProblem(await again(id), 404, 'not_found');
+      await outbox.remove(step);
+    });
+
     it('that is detached is stopped, and its question withdrawn', async () => {
       const { world, run, question, at } = await detachedTurn();
       const reply = await send('POST', at('/stop'));

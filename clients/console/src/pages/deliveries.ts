@@ -126,7 +126,7 @@ function deliverAgain({ api, words, say }: PageContext, delivery: AdminDelivery,
 }
 
 function redeliver(api: PageContext['api'], delivery: AdminDelivery): Promise<unknown> {
-  const { kind, elicitationId, approvalId, streamRequestId = '', userId, key } = delivery;
+  const { kind, deliveryId, elicitationId, approvalId, streamRequestId = '', userId, key } = delivery;
   const body = { by: kind };
   if (elicitationId !== undefined)
     return api.call('POST /v1/admin/elicitations/:id/redeliver', { params: { id: elicitationId }, body });
@@ -136,6 +136,6 @@ function redeliver(api: PageContext['api'], delivery: AdminDelivery): Promise<un
   return api.call('POST /v1/admin/turns/:streamRequestId/redeliver', {
     params: { streamRequestId },
     query,
-    body,
+    body: { ...body, deliveryId },
   });
 }

@@ -1,6 +1,6 @@
 import { ParleyError } from '@parley/core/domain/errors';
 import { parseStreamPath } from '@parley/core/domain/ids';
-import { A2A_PUSH } from '@parley/shared/delivery/a2a-push/store';
+import { A2A_DELIVER, A2A_PUSH } from '@parley/shared/delivery/a2a-push/store';
 import { webhookTask } from '@parley/shared/delivery/deliver-webhook';
 import { notFound } from '@parley/shared/domain/caller';
 import { z } from 'zod';
@@ -17,6 +17,15 @@ export const RedeliverInput = z
   })
   .meta({ id: 'RedeliverInput' });
 
+/** The body of a request to deliver something of a turn again. */
+export const RedeliverOfTurnInput = RedeliverInput.extend({
+  deliveryId: z
+    .string()
+    .max(1_000)
+    .optional()
+    .describe('One outstanding delivery, as the list of deliveries names it. Absent: all of the turn.'),
+}).meta({ id: 'RedeliverOfTurnInput' });
+
 /** The reply: a worker delivers it. */
 export const Redelivered = z.object({ outstanding: z.literal(true) });
 
@@ -28,11 +37,14 @@ interface Redelivery {
   readonly bucket: number;
   /** The id of its webhook, where it can have one. */
   readonly webhook?: string | undefined;
+  /** One outstanding delivery of the turn, by the subject of its task. */
+  readonly only?: string | undefined;
 }
 
 /**
  * Delivers something again; what is outstanding, at once and from its first attempt on. Throws `not_found` for a webhook that is neither
- * outstanding nor a dead letter, and `invalid_request` for a way that is not configured: nothing would ever handle the task.
+ * outstanding nor a dead letter, and for a delivery of a turn that is not outstanding; and `invalid_request` for a way that is not
+ * configured: nothing would ever handle the task.
  */
 export async function redeliver(
   {
@@ -42,20 +54,25 @@ export async function redeliver(
     pushHostOf,
   }: Pick<AdminDeps, 'webhooks' | 'outbox' | 'channel' | 'pushHostOf'>,
   by: string,
-  { tenant, subject, bucket, webhook }: Redelivery,
+  { tenant, subject, bucket, webhook, only }: Redelivery,
 ): Promise<void> {
   if (by === 'webhook') {
     if (webhook === undefined) throw notFound();
     const task = webhookTask(subject, bucket);
     if ((await outbox.find(task)) === undefined) await webhooks.redrive({ tenant, deliveryId: webhook });
     else await outbox.add(task, tenant);
-  } else if (by === 'a2a' && pushHostOf !== undefined && parseStreamPath(subject) !== undefined) {
-    await outbox.add({ kind: A2A_PUSH, subject, bucket });
-  } else if (by === channel?.name) {
-    await outbox.add({ kind: by, subject, bucket }, tenant);
-  } else {
+    return;
+  }
+  const isPush = by === 'a2a' && pushHostOf !== undefined && parseStreamPath(subject) !== undefined;
+  if (!isPush && by !== channel?.name)
     throw new ParleyError('invalid_request', 'The body is not well formed; see errors.', {
       issues: [{ path: 'by', message: 'names no way of delivery that is configured here' }],
     });
+  if (only === undefined) {
+    const task = { kind: isPush ? A2A_PUSH : by, subject, bucket };
+    return outbox.add(task, isPush ? undefined : tenant);
   }
+  const task = { kind: isPush ? A2A_DELIVER : by, subject: only, bucket };
+  if ((await outbox.find(task)) === undefined) throw notFound();
+  await outbox.add(task, tenant);
 }

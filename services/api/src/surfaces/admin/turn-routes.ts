@@ -13,7 +13,7 @@ import { SAMPLE_ADMIN_TURN } from './examples.ts';
 import { factsOfTurn } from './facts.ts';
 import { seeTurns } from './load.ts';
 import { OwnerQuery } from './query.ts';
-import { Redelivered, RedeliverInput, redeliver } from './redeliver.ts';
+import { Redelivered, RedeliverOfTurnInput, redeliver } from './redeliver.ts';
 import { REASONS_DOCS, REASONS_EXAMPLE, reasonsReply } from './views/reasons.ts';
 import { AdminTurn, type SeenTurn, turnView } from './views/turn-view.ts';
 
@@ -193,7 +193,7 @@ function redeliverRoute(deps: AdminDeps): Route {
     path: `${PATH}/redeliver`,
     proof: operator(),
     query: OwnerQuery,
-    body: jsonBody(RedeliverInput),
+    body: jsonBody(RedeliverOfTurnInput),
     docs: {
       group: 'Operations',
       summary: 'Bring the messages of a turn in a channel up to date',
@@ -201,16 +201,25 @@ function redeliverRoute(deps: AdminDeps): Route {
       replies: { 200: { description: 'On its way', schema: Redelivered } },
       errors: ['not_found'],
     },
-    async handle({ caller, params, query, body: { by }, admitted }) {
+    async handle({ caller, params, query, body: { by, deliveryId }, admitted }) {
       await admitted;
       const stream = streamOf(caller, query, params.streamRequestId);
       await see(deps, stream);
       const subject = formatStreamPath(stream);
-      await redeliver(deps, by, { tenant: caller.tenant, subject, bucket: bucketOf(stream) });
+      const only = deliveryId === undefined ? undefined : subjectOf(stream, deliveryId);
+      await redeliver(deps, by, { tenant: caller.tenant, subject, bucket: bucketOf(stream), only });
       noteAct(deps, caller, stream, { act: 'redeliver', reason: by });
       return json(200, { outstanding: true });
     },
   });
+}
+
+/** The subject of a delivery of the turn, of which the list names what follows the person. Throws `not_found` for another turn. */
+function subjectOf(stream: StreamRef, deliveryId: string): string {
+  const turn = formatStreamPath(stream);
+  const subject = `${turn.split('/', 2).join('/')}/${deliveryId}`;
+  if (subject !== turn && !subject.startsWith(`${turn}/`)) throw notFound();
+  return subject;
 }
 
 interface Act {
