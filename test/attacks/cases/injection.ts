@@ -2,7 +2,13 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { expectProblem } from '../../harness/attacks/call.ts';
 import { exchange, head, onlyReply } from '../../harness/attacks/raw.ts';
 import { openStream } from '../../harness/attacks/stream.ts';
-import { newPerson, type Person, SERVICE_KEYS, type World } from '../../harness/attacks/world.ts';
+import {
+  newPerson,
+  type Person,
+  SCOPED_KEYS,
+  SERVICE_KEYS,
+  type World,
+} from '../../harness/attacks/world.ts';
 import { redisCommand } from '../../harness/redis/redis-command.ts';
 
 /** As they stand in a path, where nothing has tidied them. */
@@ -99,13 +105,17 @@ export function injectionAttacks(world: () => World): void {
           'not_found',
         );
       }
-      const inbox = await openStream(world().pods[0], '/v1/inbox/events', person.token);
-      await inbox.event(0);
+      const [pod] = world().pods;
+      const inbox = await openStream(pod, '/v1/inbox/events', person.token);
+      const changes = await openStream(pod, '/v1/admin/events', SCOPED_KEYS.operator);
+      await Promise.all([inbox.event(0), changes.event(0)]);
       const url = world().redis.url;
       const keys = (await redisCommand(url, 'KEYS', '*')) as string[];
       const channels = (await redisCommand(url, 'PUBSUB', 'CHANNELS')) as string[];
       inbox.close();
-      expect(channels.some((name) => name.includes(':inbox:'))).toBe(true);
+      changes.close();
+      for (const kind of [':inbox:', ':changes:'])
+        expect(channels.filter((name) => name.includes(kind))).not.toEqual([]);
       for (const name of [...keys, ...channels])
         expect(name).toMatch(/^parley:\{[\w.-]+\}(?::[\w.%~!'()*/-]*)+$/);
       expect(Math.max(...keys.map((name) => name.length))).toBeLessThan(4_096);

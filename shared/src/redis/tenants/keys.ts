@@ -11,7 +11,7 @@ export function watchedKey(owner: Owner): string {
   return watchedKeyIn(bucketOf(owner), owner.tenant);
 }
 
-/** Channel: the changes of a tenant, from all buckets. tell-change.lua derives this name from that of a watched key. */
+/** Channel: the changes of a tenant, from all buckets; no bucket has this tag. tell-change.lua derives the name from that of a watched key. */
 export function changesChannel(tenant: string): string {
-  return `parley:changes:${encodeURIComponent(tenant)}`;
+  return `parley:{tenants}:changes:${encodeURIComponent(tenant)}`;
 }

@@ -8,5 +8,5 @@ local function tellChange(watched, kind, word, path, now)
   local root, tag, tenant = string.match(watched, '^(.-){(.-)}:watched:(.*)$')
   local number = redis.call('INCR', watched)
   local change = string.format('%s %.0f %.0f %s %s %s', tag, number, now, kind, word, path)
-  redis.call('PUBLISH', root .. 'changes:' .. tenant, change)
+  redis.call('PUBLISH', root .. '{tenants}:changes:' .. tenant, change)
 end
