@@ -3,6 +3,7 @@ import { bucketOf } from '@parley/core/domain/ids';
 import { Redis } from 'ioredis';
 import { COSTS } from '../../clients/cli/src/capacity/model.ts';
 import { startCluster } from '../../test/harness/redis/cluster.ts';
+import { untilReplicated } from '../../test/harness/redis/redis-command.ts';
 import type { Bench } from '../bench.ts';
 import { type Measurement, median, quantile } from '../measurement.ts';
 import { openBenchEngine, QUESTION, TENANT } from '../pod/engine.ts';
@@ -139,6 +140,8 @@ async function onCluster({ scaled, progress }: Bench): Promise<Measurement[]> {
       loads.set(bucket, (loads.get(bucket) ?? 0) + 1);
     }
     const fullest = Math.max(...loads.values()) / (count / 64);
+    // What a replica did not have is lost with its master, and judges nothing here.
+    await untilReplicated(await cluster.masterOf(0));
     await cluster.killMasterOf(0);
     const killedAt = performance.now();
     const waits: number[] = [];

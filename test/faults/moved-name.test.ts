@@ -2,7 +2,7 @@ import { elicitationKey } from '@parley/shared/redis/client/keys';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { ChaosProxy } from '../harness/chaos/proxy.ts';
 import { sized } from '../harness/proof-size.ts';
-import { countErrors, infoFields, redisCommand, withRedis } from '../harness/redis/redis-command.ts';
+import { countErrors, infoFields, redisCommand, untilReplicated } from '../harness/redis/redis-command.ts';
 import { type RedisServer, startRedis } from '../harness/redis/redis-server.ts';
 import { throughChanges } from '../harness/site/failover.ts';
 import { choose, newOwner } from '../harness/site/pod-client.ts';
@@ -39,11 +39,7 @@ it('a name moves to a new master: no pod stays with the old one, waiters are wok
   const waiting = one.wait(waitedFor);
   const overdue = await one.ask({ timeoutSeconds: 8 });
   await untilQueued(site.redis.url, [overdue]);
-  await withRedis(site.redis.url, async (redis) => {
-    // WAIT waits for the writes of its own connection, and so for all before them.
-    await redis.set('mark', '');
-    expect(await redis.wait(1, 10_000)).toBe(1);
-  });
+  await untilReplicated(site.redis.url);
   await redisCommand(successor.url, 'REPLICAOF', 'NO', 'ONE');
   await redisCommand(site.redis.url, 'REPLICAOF', '127.0.0.1', successor.port);
   for (const pod of pods) await untilNotReady(pod);

@@ -1,4 +1,5 @@
 import { Redis } from 'ioredis';
+import { waitUntil } from '../wait-until.ts';
 
 /** Where to send a command: a port on 127.0.0.1 or a `redis://` URL. */
 export type RedisAddress = number | string;
@@ -59,6 +60,17 @@ export function infoFields(reply: unknown): Record<string, string> {
 export async function redisVersion(at: RedisAddress): Promise<string | undefined> {
   const info = await withRedis(at, (redis) => redis.info('server'));
   return infoFields(info).redis_version;
+}
+
+/** Waits until a replica has all that its master has written until now. Before, a failover may lose some of it. */
+export async function untilReplicated(master: RedisAddress): Promise<void> {
+  const replication = async () => infoFields(await redisCommand(master, 'INFO', 'replication'));
+  const written = Number((await replication()).master_repl_offset);
+  const acknowledged = async () => {
+    const { slave0 = '' } = await replication();
+    return Number(/,offset=(\d+)/.exec(slave0)?.[1]) >= written;
+  };
+  await waitUntil(acknowledged, { what: `the replica of ${master} to have all that was written` });
 }
 
 /** How many calls the servers have answered with errors of these codes since they started. */
