@@ -25,8 +25,9 @@ interface FileResult {
   }[];
 }
 
-/** Lines kept of a failure's message. */
-const MESSAGE_LINES = 12;
+/** Lines kept of a failure's message: of its beginning, and of its end, where a program that failed says why. */
+const FIRST_LINES = 12;
+const LAST_LINES = 12;
 const SLOWEST_FILES = 15;
 
 export function readResults(path: string): Results | undefined {
@@ -60,8 +61,13 @@ function shorten(text = '', root: string): string {
   const lines = text.split('\n');
   const isFrame = (line: string) => line.startsWith('    at ');
   const own = lines.find((line) => isFrame(line) && line.includes(root) && !line.includes('node_modules'));
-  const said = lines.filter((line) => !isFrame(line)).slice(0, MESSAGE_LINES);
-  return [...said, ...(own === undefined ? [] : [own.trim().replaceAll(root, '')])].join('\n');
+  const said = lines.filter((line) => !isFrame(line));
+  const first = said.slice(0, FIRST_LINES);
+  const last = said.slice(FIRST_LINES).slice(-LAST_LINES);
+  const cut = said.length > first.length + last.length ? ['[…]'] : [];
+  return [...first, ...cut, ...last, ...(own === undefined ? [] : [own.trim().replaceAll(root, '')])].join(
+    '\n',
+  );
 }
 
 /** What was not run, with the reason that its test gives. */
