@@ -8,14 +8,19 @@ import { openBenchEngine, SERVICE } from '../pod/engine.ts';
 import { cpuSecondsOf } from '../process-usage.ts';
 import { startChild } from '../processes/start-child.ts';
 import { countCommands } from '../redis-usage.ts';
+import { inSlots } from '../slots.ts';
 
 /** All of them are due within one second. */
 const COUNT = 10_000;
 const DUE_IN_SECONDS = 20;
-const PATIENCE_MS = 30_000;
+/** Due within a minute, in which their asker and one of two workers die. */
+const MANY = 100_000;
+const MANY_DUE_IN_SECONDS = 150;
+const PATIENCE_MS = 120_000;
 const CPU_SECONDS_EACH = 2 / 10_000;
 // Redis wakes a blocked worker on its timer tick: hz 10, so 100 ms.
 const TICK_MS = 100;
+const READS_UNDER_WAY = 16;
 
 /** How late deadlines are, while the asking pod runs and after it has been killed. */
 export async function timers({ redisUrl, scaled, progress }: Bench): Promise<Measurement[]> {
@@ -25,14 +30,14 @@ export async function timers({ redisUrl, scaled, progress }: Bench): Promise<Mea
   const lateness = async (kill: boolean) => {
     const child = await startChild(redisUrl);
     const count = scaled(COUNT, 5);
-    child.send({ do: 'ask', count, dueInSeconds: scaled(DUE_IN_SECONDS, 2) });
+    child.send({ do: 'ask', count, dueInSeconds: scaled(DUE_IN_SECONDS, 2), overSeconds: 1 });
     const { ids } = await child.receive('opened');
     if (kill) await child.kill();
     const pids = [worker.pid, ...(kill ? [] : [child.pid])];
     const before = await cpuSecondsOf(pids);
     const commandsBefore = await countCommands(redis);
     const late: number[] = [];
-    for (const id of ids) late.push(await latenessOf(engine, id));
+    for (const id of ids) late.push((await latenessOf(engine, id)) ?? Number.POSITIVE_INFINITY);
     const cpu = (await cpuSecondsOf(pids)) - before;
     const commands = (await countCommands(redis)) - commandsBefore;
     await child.kill();
@@ -45,7 +50,9 @@ export async function timers({ redisUrl, scaled, progress }: Bench): Promise<Mea
   const dead = await lateness(true);
   const count = scaled(COUNT, 5).toLocaleString('en');
   redis.disconnect();
-  await Promise.all([worker.stop(), backend.close()]);
+  await worker.stop();
+  const many = await throughDeaths(engine, { redisUrl, scaled, progress });
+  await backend.close();
   return [
     {
       what: `${count} deadlines in one second, asking pod alive: late, p99`,
@@ -65,16 +72,44 @@ export async function timers({ redisUrl, scaled, progress }: Bench): Promise<Mea
       ratios: [dead.lateMs / (TICK_MS + 100)],
       aim: { atMost: 1 },
     },
+    many,
   ];
 }
 
-/** How many ms after its deadline an elicitation ended. Reads again, with pauses, until it has. */
-async function latenessOf(engine: Engine, id: string): Promise<number> {
+/** Deadlines of a whole minute, whose asker is dead. One of two workers dies in the middle of that minute. */
+async function throughDeaths(engine: Engine, { redisUrl, scaled, progress }: Bench): Promise<Measurement> {
+  const [dying, living] = await Promise.all([0, 1].map(() => startWorker({ REDIS_URL: redisUrl })));
+  const child = await startChild(redisUrl);
+  const [count, dueInSeconds, overSeconds] = [scaled(MANY, 6), scaled(MANY_DUE_IN_SECONDS, 2), scaled(60, 2)];
+  const firstDueAt = Date.now() + dueInSeconds * 1_000;
+  child.send({ do: 'ask', count, dueInSeconds, overSeconds });
+  const { ids } = await child.receive('opened');
+  await child.kill();
+  await sleep(firstDueAt - Date.now() + (overSeconds * 1_000) / 2);
+  dying?.kill('SIGKILL');
+  const late: number[] = [];
+  await inSlots(ids.length, READS_UNDER_WAY, async (index) => {
+    const ms = await latenessOf(engine, ids[index] ?? '');
+    if (ms !== undefined) late.push(ms);
+  });
+  await living?.stop();
+  const text = [0.5, 0.99, 1].map((share) => `${quantile(late, share)} ms`).join(', ');
+  progress(`timers, ${count} through two deaths: p50, p99 and latest ${text}`);
+  return {
+    what: `${count.toLocaleString('en')} deadlines in ${overSeconds} s, asker and one of two workers killed: not ended`,
+    measured: `${count - late.length}; p50, p99 and latest ${text} late`,
+    ratios: [count - late.length],
+    aim: { atMost: 0 },
+  };
+}
+
+/** How many ms after its deadline an elicitation ended; undefined for one that nothing ends. Reads again, with pauses. */
+async function latenessOf(engine: Engine, id: string): Promise<number | undefined> {
   const patientUntil = Date.now() + PATIENCE_MS;
   for (;;) {
     const { row, now } = await engine.read(SERVICE, id);
     if (row.settledAt !== undefined) return row.settledAt - row.expiresAt;
-    if (Date.now() > patientUntil) throw new Error(`No timer has ended ${id}.`);
+    if (Date.now() > patientUntil) return;
     // A pause until well after the deadline: a read in between would disturb what is measured.
     await sleep(Math.max(0, row.expiresAt - now) + 1_000);
   }

@@ -114,12 +114,13 @@ async function measureHeap({ count }: Extract<Order, { do: 'heap' }>): Promise<v
   reply({ type: 'heap', bytesEach: (process.memoryUsage().heapUsed - before) / count });
 }
 
-async function ask({ count, dueInSeconds }: Extract<Order, { do: 'ask' }>): Promise<void> {
+async function ask({ count, dueInSeconds, overSeconds }: Extract<Order, { do: 'ask' }>): Promise<void> {
   const { engine } = await openBenchEngine(redisUrl);
   const ids: string[] = [];
   const dueAt = performance.now() + dueInSeconds * 1_000;
   await inSlots(count, ASKS_UNDER_WAY, async (index) => {
-    const timeoutSeconds = Math.max(1, Math.ceil((dueAt - performance.now()) / 1_000));
+    const leftMs = dueAt + (index % overSeconds) * 1_000 - performance.now();
+    const timeoutSeconds = Math.max(1, Math.ceil(leftMs / 1_000));
     const { row } = await engine.ask({
       tenant: TENANT,
       input: { ...QUESTION, userId: userOf(index), timeoutSeconds } as never,

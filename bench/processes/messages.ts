@@ -5,8 +5,13 @@ export type Order =
   | { readonly do: 'open'; readonly variant: Variant; readonly count: number; readonly streams: number }
   | { readonly do: 'settle'; readonly ids: readonly string[]; readonly variant: Variant; readonly pace: Pace }
   | { readonly do: 'heap'; readonly count: number }
-  /** Asks as many, all of which are due within one second, `dueInSeconds` from now. */
-  | { readonly do: 'ask'; readonly count: number; readonly dueInSeconds: number }
+  /** Asks as many. They are due evenly within `overSeconds`, the first of them `dueInSeconds` from now. */
+  | {
+      readonly do: 'ask';
+      readonly count: number;
+      readonly dueInSeconds: number;
+      readonly overSeconds: number;
+    }
   /** Lets as many people follow their inboxes at this pod; replies with \`followed\` when all do. */
   | { readonly do: 'follow'; readonly url: string; readonly count: number }
   /** Says where they find the service once they have lost their streams. */
