@@ -5,8 +5,8 @@ import { waitUntil } from '../wait-until.ts';
 
 /** A command that runs until it is stopped. */
 export interface RunningCommand {
-  /** Waits until its output has a match. Rejects with the output when the command ends before that. */
-  untilSaid(pattern: RegExp): Promise<void>;
+  /** Waits until its output has a match, and resolves with that. Rejects with the output when the command ends before. */
+  untilSaid(pattern: RegExp): Promise<RegExpExecArray>;
   /** Waits until it has ended by itself. Resolves with its output; rejects with that when it has failed. */
   untilEnded(): Promise<string>;
   stop(): Promise<void>;
@@ -42,7 +42,9 @@ export function startCommand(
   return {
     async untilSaid(pattern) {
       await waitUntil(() => pattern.test(output) || child.exitCode !== null, { what: String(pattern) });
-      if (!pattern.test(output)) throw new Error(`${command} ${args.join(' ')} ended:\n${output}`);
+      const match = pattern.exec(output);
+      if (match === null) throw new Error(`${command} ${args.join(' ')} ended:\n${output}`);
+      return match;
     },
     async untilEnded() {
       await ended;

@@ -42,7 +42,11 @@ const isFull = process.env.PARLEY_PROOF_SIZE === 'full';
 const LIBRARIES = ['@parley/core', '@parley/sdk', '@parley/widget'];
 
 if (await hasTools({ nodes: isFull })) describe('the packages', suite);
-else suiteNotRun('the packages', 'their registry is not installed; `npm test` installs it');
+else
+  suiteNotRun(
+    'the packages',
+    `their registry is not installed; \`npm ${isFull ? 'run soak' : 'test'}\` installs it`,
+  );
 
 async function suite(): Promise<void> {
   let folder: string;
