@@ -12,6 +12,7 @@ import {
 } from '../harness/load/abuse/abuse-run.ts';
 import { expectedReplies } from '../harness/load/abuse/attacks.ts';
 import { SIZE } from '../harness/load/size.ts';
+import { paced } from '../harness/pace.ts';
 import { sized } from '../harness/proof-size.ts';
 import { DEFAULTS, openSiteInMemory, type Site } from '../harness/site/site.ts';
 
@@ -36,7 +37,7 @@ describe('an abusive user and an abusive service key of another tenant', () => {
       const worker = await site.worker(env);
       const pods = await Promise.all(Array.from({ length: sized(3, 2) }, () => site.pod(env)));
       run = await runAbuse({ pods, worker, redisPid: site.redis.pid, parties, ...ABUSE_SIZE });
-      const history = checkHistory(run.ordinary.history.events, { graceMs: 20_000 });
+      const history = checkHistory(run.ordinary.history.events, { graceMs: paced(20_000) });
       reportAbuse(run, history);
     },
     SIZE.abuseMinutes * 60_000 + 20 * 60_000,
@@ -48,7 +49,7 @@ describe('an abusive user and an abusive service key of another tenant', () => {
     if (SIZE.full) expect(ordinary.late).toEqual([]);
     expect(ordinary.faults).toEqual([]);
     expect(ordinary.counts.finished).toBe(ordinary.counts.begun);
-    const history = checkHistory(ordinary.history.events, { graceMs: 20_000 });
+    const history = checkHistory(ordinary.history.events, { graceMs: paced(20_000) });
     expect(history.violations, formatReport(history)).toEqual([]);
   });
 

@@ -5,6 +5,7 @@ import { formatReport } from '../harness/history/report.ts';
 import { pickFetch } from '../harness/http/pick-fetch.ts';
 import { createLoad } from '../harness/load/run-load.ts';
 import { prove, SIZE } from '../harness/load/size.ts';
+import { paced } from '../harness/pace.ts';
 import { sized } from '../harness/proof-size.ts';
 import { DEFAULTS, openSite, type Site, type SitePod } from '../harness/site/site.ts';
 import { waitUntil } from '../harness/wait-until.ts';
@@ -58,7 +59,7 @@ it('three pods, a random one for every request: each question ends once, and not
   });
   await sample('after');
   await client.quit();
-  const report = checkHistory(load.history.events, { graceMs: 6_000 });
+  const report = checkHistory(load.history.events, { graceMs: paced(6_000) });
   prove('Three pods, random pod for every request', formatReport(report));
   expect(report.violations, formatReport(report)).toEqual([]);
   expect(report.counts.acked).toBe(SIZE.elicitations);

@@ -7,6 +7,7 @@ import { pickFetch } from '../harness/http/pick-fetch.ts';
 import { createLoad } from '../harness/load/run-load.ts';
 import { prove } from '../harness/load/size.ts';
 import { testNotRun } from '../harness/not-run.ts';
+import { paced } from '../harness/pace.ts';
 import { fakeTime } from '../harness/processes/faketime.ts';
 import { type ManagedProcess, startProcess } from '../harness/processes/processes.ts';
 import { sized } from '../harness/proof-size.ts';
@@ -206,7 +207,7 @@ it('F15 clocks of pods and workers are an hour ahead or behind: nothing is early
     askers: sized(50, 25),
   });
   await load.run();
-  const report = checkHistory(load.history.events, { graceMs: 6_000 });
+  const report = checkHistory(load.history.events, { graceMs: paced(6_000) });
   prove('F15 pods and workers an hour ahead and an hour behind', formatReport(report));
   expect(report.violations, formatReport(report)).toEqual([]);
   expect(report.counts.acked).toBe(elicitations);

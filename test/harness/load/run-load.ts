@@ -1,5 +1,6 @@
 import type { Owner } from '../history/events.ts';
 import { createHistory, type HistoryRecorder } from '../history/recorder.ts';
+import { paced } from '../pace.ts';
 import { sized } from '../proof-size.ts';
 import { createDriver, type Driver, type Question, sleep } from './driver.ts';
 import { serviceKeyOf } from './load-env.ts';
@@ -28,7 +29,7 @@ export interface Load {
   run(): Promise<void>;
 }
 
-const GRACE_MS = 5_000;
+const GRACE_MS = paced(5_000);
 const SHORT_SECONDS = 1;
 const LONG_SECONDS = 20;
 

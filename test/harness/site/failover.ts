@@ -76,7 +76,7 @@ export async function throughFailovers(
     elicitations: SIZE.failover,
     askers: ASKERS,
     users: USERS,
-    graceMs: 20_000,
+    graceMs: paced(20_000),
     endsLast: true,
     behindMs: 5_000,
   });
@@ -94,7 +94,7 @@ export async function throughFailovers(
     await heal();
   }
   await running;
-  const report = checkHistory(load.history.events, { allow: LOSS, graceMs: 20_000 });
+  const report = checkHistory(load.history.events, { allow: LOSS, graceMs: paced(20_000) });
   const refusedMs = longestRefusalMs(load.history.events, outages);
   const after = await calmLoad(fleet);
   prove(
@@ -141,7 +141,7 @@ async function calmLoad(fleet: Fleet): Promise<Report> {
     users: USERS,
   });
   await load.run();
-  return checkHistory(load.history.events, { graceMs: 6_000 });
+  return checkHistory(load.history.events, { graceMs: paced(6_000) });
 }
 
 function describeLoss({ allowed, counts }: Report): string {
