@@ -1,3 +1,7 @@
+/*
+ * Builds the images from the Dockerfile, and looks at what they hold and how they start. What the Dockerfile may say is judged in
+ * infra/check, without a build.
+ */
 import { join, resolve } from 'node:path';
 import { freePort } from '../test/harness/free-port.ts';
 import { startRedis } from '../test/harness/redis/redis-server.ts';
@@ -5,13 +9,6 @@ import { waitUntil } from '../test/harness/wait-until.ts';
 import { findProgram, lastLines, runProgram, withDirectory } from './check/programs.ts';
 import { type Buildah, standInBase } from './images/stand-in-base.ts';
 
-/*
- * node --conditions=parley-source --import tsx infra/images.ts
- *
- * Builds both images from the Dockerfile with buildah and starts them against a real Redis. The base image is a
- * stand-in of Debian and this machine's Node, so this proves the steps and the wiring, not the official base. Needs
- * root, buildah, debootstrap and redis-server, and takes some minutes. Exits with 1 when something fails or is missing.
- */
 const root = resolve(import.meta.dirname, '..');
 const MINUTE_MS = 60_000;
 const CHROOT = ['--isolation', 'chroot', '--network', 'host'];
@@ -21,11 +18,20 @@ const SERVICES = [
 ] as const;
 type Service = (typeof SERVICES)[number];
 
-async function main(): Promise<readonly string[]> {
-  for (const program of ['buildah', 'debootstrap', 'redis-server']) {
-    if (findProgram(program) === undefined) return [`not run: ${program} is not installed`];
-  }
-  if (process.getuid?.() !== 0) return ['not run: debootstrap needs root'];
+/** Why images cannot be built on this machine; undefined where they can. */
+export function whyNoImages(): string | undefined {
+  const missing = ['buildah', 'crun', 'debootstrap', 'redis-server'].filter(
+    (program) => findProgram(program) === undefined,
+  );
+  if (missing.length > 0) return `not installed: ${missing.join(', ')}`;
+  return process.getuid?.() === 0 ? undefined : 'debootstrap needs root';
+}
+
+/**
+ * Builds both images from the Dockerfile with buildah, starts them against a real Redis, and returns what is wrong with them. The base image
+ * is a stand-in of Debian and this machine's Node, so this proves the steps and the wiring, not the official base. Takes some minutes.
+ */
+export function faultsOfImages(): Promise<readonly string[]> {
   return withDirectory(async (directory) => {
     const store = [
       '--root',
@@ -38,7 +44,7 @@ async function main(): Promise<readonly string[]> {
     const buildah: Buildah = (args, timeoutMs = 5 * MINUTE_MS) =>
       runProgram('buildah', [...store, ...args], { timeoutMs });
     const fault = await standInBase(buildah, directory);
-    if (fault !== undefined) return [`not run: no stand-in base: ${fault}`];
+    if (fault !== undefined) return [`no stand-in base: ${fault}`];
     const problems: string[] = [];
     for (const service of SERVICES) {
       const built = await build(buildah, service);
@@ -122,8 +128,3 @@ async function startProblems(
   if (!ready) return [`image ${target} did not get ready: ${lastLines(output)}`];
   return code === 0 ? [] : [`image ${target} ended with ${code} after SIGTERM: ${lastLines(output)}`];
 }
-
-const problems = await main();
-for (const problem of problems) console.log(`FAIL     ${problem}`);
-if (problems.length === 0) console.log('ok       both images build and start');
-process.exitCode = problems.length === 0 ? 0 : 1;

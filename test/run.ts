@@ -57,7 +57,7 @@ async function runCheck({
 }
 
 async function install(isSoak: boolean): Promise<void> {
-  await ensurePrograms(print);
+  await ensurePrograms(print, { builders: isSoak });
   await installTools(print, { nodes: isSoak }).catch((error: unknown) =>
     print(`not run: the packages, as they are published and installed: ${error}`),
   );

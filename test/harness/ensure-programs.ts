@@ -15,14 +15,20 @@ const PACKAGES = {
   'docker-compose': 'docker-compose',
   'redis-server': 'redis-server',
   tmux: 'tmux',
-} as const;
+};
+
+/** What builds the images, with the Debian package of each. */
+const BUILDERS = { buildah: 'buildah', crun: 'crun', debootstrap: 'debootstrap' };
 
 /**
  * Installs the missing programs with apt-get and reports each through `report`. A check or a test whose program is
  * still missing prints "not run"; under CI=true it fails. Tests of pages also run in any other Chromium.
  */
-export async function ensurePrograms(report: (text: string) => void): Promise<void> {
-  for (const [name, pkg] of Object.entries(PACKAGES)) {
+export async function ensurePrograms(
+  report: (text: string) => void,
+  { builders = false } = {},
+): Promise<void> {
+  for (const [name, pkg] of Object.entries({ ...PACKAGES, ...(builders ? BUILDERS : {}) })) {
     if (findProgram(name) !== undefined) continue;
     report(`No ${name}: installing the package ${pkg} with apt-get…`);
     const failed = await aptInstall(pkg);
