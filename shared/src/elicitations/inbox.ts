@@ -7,7 +7,8 @@ import { SleeperReads } from '../async/retry-while-unavailable.ts';
 import { WakeSignal } from '../async/wake-signal.ts';
 import { APPROVALS } from '../domain/approvals/family.ts';
 import { ELICITATIONS } from '../domain/elicitations/family.ts';
-import type { StoredRecord, StoredRecords } from '../ports/elicitations/elicitations.ts';
+import type { PageRequest, StoredPage, StoredRecord } from '../ports/elicitations/elicitations.ts';
+import type { Subscription } from '../ports/elicitations/event-bus.ts';
 import { endedByWake } from '../records/ended.ts';
 import type { FamiliesDeps } from '../records/family-deps.ts';
 import { openPages } from './open-pages.ts';
@@ -58,123 +59,146 @@ const ROWS_AT_ONCE = 20;
  * snapshot follows when the store has lost a record that the reader knows as open. A page is read when the reader
  * has taken the one before, so that a slow reader holds one page in memory.
  */
-export async function* watchInbox(
-  deps: FamiliesDeps,
-  { owner, signal }: InboxInput,
-): AsyncGenerator<InboxItem, void> {
-  const { recheckMs } = deps.settings;
-  const wakeSignal = new WakeSignal(signal);
-  const touched = new Set<string>();
-  let stale = false;
-  const subscription = deps.inboxWakes.subscribe({ tenant: owner.tenant, userId: owner.userId }, (signal) => {
-    if (signal.type === 'event') {
-      endedByWake(deps, signal.event);
-      touched.add('approvalId' in signal.event ? signal.event.approvalId : signal.event.elicitationId);
-    } else stale = true;
-    wakeSignal.notify();
-  });
-  const reads = new SleeperReads();
+export async function* watchInbox(deps: FamiliesDeps, input: InboxInput): AsyncGenerator<InboxItem, void> {
+  const reader = new InboxReader(deps, input);
+  try {
+    for (;;) {
+      yield* reader.read();
+      if (!reader.mayRest) continue;
+      await reader.sleep();
+      if (reader.woken() === 'time') reader.recheckNext();
+    }
+  } finally {
+    reader.close();
+  }
+}
 
-  async function sleep(): Promise<'notified' | 'time'> {
-    await wakeSignal.sleep(performance.now() + reads.readerPauseMs(recheckMs));
-    const reason = wakeSignal.woken();
-    if (reason === 'notified') reads.notified();
-    else reads.silent();
+/** What a reader of an inbox has got, and what it has not read yet. A class, because a pod holds one per stream. */
+class InboxReader {
+  readonly #deps: FamiliesDeps;
+  readonly #owner: Owner;
+  readonly #wakeSignal: WakeSignal;
+  readonly #reads = new SleeperReads();
+  readonly #known: KnownRevisions = new Map();
+  readonly #subscription: Subscription;
+  /** Ids of records that have changed. */
+  readonly #touched = new Set<string>();
+  /** True when any record may have changed. */
+  #stale = false;
+  /** False until the reader has all that is open, and when the store has lost what the reader knows as open. */
+  #isIntact = false;
+
+  constructor(deps: FamiliesDeps, { owner, signal }: InboxInput) {
+    this.#deps = deps;
+    this.#owner = owner;
+    this.#wakeSignal = new WakeSignal(signal);
+    this.#subscription = deps.inboxWakes.subscribe({ tenant: owner.tenant, userId: owner.userId }, (wake) => {
+      if (wake.type === 'event') {
+        endedByWake(deps, wake.event);
+        this.#touched.add('approvalId' in wake.event ? wake.event.approvalId : wake.event.elicitationId);
+      } else this.#stale = true;
+      this.#wakeSignal.notify();
+    });
+  }
+
+  /** True when nothing is left to read that the reader knows of. A resync that comes later makes it stale. */
+  get mayRest(): boolean {
+    return this.#isIntact && !this.#stale && this.#touched.size === 0;
+  }
+
+  /** Reads what is due: everything, what may have changed, or what has. */
+  async *read(): AsyncGenerator<InboxItem, void> {
+    const items = !this.#isIntact
+      ? this.#snapshot()
+      : this.#stale
+        ? this.#recheck()
+        : this.#readChanged([...this.#touched]);
+    this.#touched.clear();
+    this.#stale = false;
+    this.#isIntact = yield* items;
+  }
+
+  sleep(): Promise<void> {
+    return this.#wakeSignal.sleep(
+      performance.now() + this.#reads.readerPauseMs(this.#deps.settings.recheckMs),
+    );
+  }
+
+  /** Ends a sleep: why it ended. Throws the signal's reason when aborted. */
+  woken(): 'notified' | 'time' {
+    const reason = this.#wakeSignal.woken();
+    if (reason === 'notified') this.#reads.notified();
+    else this.#reads.silent();
     return reason;
   }
 
+  recheckNext(): void {
+    this.#stale = true;
+  }
+
+  close(): void {
+    this.#subscription.unsubscribe();
+    this.#wakeSignal.close();
+  }
+
   /** Reads again and again until Redis is available. */
-  async function read<T>(run: () => Promise<T>): Promise<T> {
+  async #untilRead<T>(run: () => Promise<T>): Promise<T> {
     for (;;) {
-      const result = await reads.read(run);
+      const result = await this.#reads.read(run);
       if (result !== undefined) return result;
-      await sleep();
+      await this.sleep();
+      this.woken();
     }
   }
 
-  const inbox = createInboxReader(deps.records, owner, read);
-  let isIntact = false;
-  try {
-    for (;;) {
-      const ids = [...touched];
-      const items: AsyncGenerator<InboxItem, boolean> = !isIntact
-        ? inbox.snapshot()
-        : stale
-          ? inbox.recheck()
-          : inbox.readChanged(ids);
-      touched.clear();
-      stale = false;
-      isIntact = yield* items;
-      // A resync that comes during the sleep has set `stale`.
-      if (isIntact && !stale && touched.size === 0 && (await sleep()) === 'time') stale = true;
-    }
-  } finally {
-    subscription.unsubscribe();
-    wakeSignal.close();
+  #pages(): AsyncGenerator<StoredPage> {
+    const readPage = (request: PageRequest) => this.#untilRead(() => this.#deps.records.openPage(request));
+    return openPages(readPage, { owner: this.#owner });
   }
-}
 
-/** What a reader of an inbox gets. Each method returns false when the store has lost what the reader knows as open. */
-interface InboxReader {
   /** All open records, page by page. */
-  snapshot(): AsyncGenerator<InboxItem, boolean>;
-  /** The changes of these records. */
-  readChanged(ids: Iterable<string>): AsyncGenerator<InboxItem, boolean>;
-  /** The changes of all records that are open, or that the reader knows as open. */
-  recheck(): AsyncGenerator<InboxItem, boolean>;
-}
-
-function createInboxReader(
-  stored: StoredRecords,
-  owner: Owner,
-  read: <T>(run: () => Promise<T>) => Promise<T>,
-): InboxReader {
-  const known: KnownRevisions = new Map();
-
-  const pages = () => openPages((request) => read(() => stored.openPage(request)), { owner });
-
-  async function* readChanged(ids: Iterable<string>): AsyncGenerator<InboxItem, boolean> {
-    const rest = [...ids];
-    while (rest.length > 0) {
-      const batch = rest.splice(0, ROWS_AT_ONCE);
-      const { records, now } = await read(() => stored.readMany(batch));
-      yield* changes(known, { records: records.filter((record) => record !== undefined), now });
-      if (batch.some((id, at) => records[at] === undefined && known.has(id))) return false;
+  async *#snapshot(): AsyncGenerator<InboxItem, true> {
+    this.#known.clear();
+    let part = 0;
+    for await (const { records, now, nextCursor } of this.#pages()) {
+      for (const { row } of records) this.#known.set(row.id, row.revision);
+      const parts = { type: 'snapshot', part, more: nextCursor !== undefined } as const;
+      const shown = { now, content: false };
+      yield {
+        ...parts,
+        elicitations: records.flatMap((record) =>
+          record.family === 'elicitation' ? [ELICITATIONS.toWire(record.row, shown)] : [],
+        ),
+        approvals: records.flatMap((record) =>
+          record.family === 'approval' ? [APPROVALS.toWire(record.row, shown)] : [],
+        ),
+      };
+      part += 1;
     }
     return true;
   }
 
-  return {
-    async *snapshot() {
-      known.clear();
-      let part = 0;
-      for await (const { records, now, nextCursor } of pages()) {
-        for (const { row } of records) known.set(row.id, row.revision);
-        const parts = { type: 'snapshot', part, more: nextCursor !== undefined } as const;
-        const shown = { now, content: false };
-        yield {
-          ...parts,
-          elicitations: records.flatMap((record) =>
-            record.family === 'elicitation' ? [ELICITATIONS.toWire(record.row, shown)] : [],
-          ),
-          approvals: records.flatMap((record) =>
-            record.family === 'approval' ? [APPROVALS.toWire(record.row, shown)] : [],
-          ),
-        };
-        part += 1;
-      }
-      return true;
-    },
-    readChanged,
-    async *recheck() {
-      const unseen = new Set(known.keys());
-      for await (const page of pages()) {
-        for (const { row } of page.records) unseen.delete(row.id);
-        yield* changes(known, page);
-      }
-      return yield* readChanged(unseen);
-    },
-  };
+  /** The changes of all records that are open, or that the reader knows as open. */
+  async *#recheck(): AsyncGenerator<InboxItem, boolean> {
+    const unseen = new Set(this.#known.keys());
+    for await (const page of this.#pages()) {
+      for (const { row } of page.records) unseen.delete(row.id);
+      yield* changes(this.#known, page);
+    }
+    return yield* this.#readChanged(unseen);
+  }
+
+  /** The changes of these records. False when the store has lost one that the reader knows as open. */
+  async *#readChanged(ids: Iterable<string>): AsyncGenerator<InboxItem, boolean> {
+    const rest = [...ids];
+    while (rest.length > 0) {
+      const batch = rest.splice(0, ROWS_AT_ONCE);
+      const { records, now } = await this.#untilRead(() => this.#deps.records.readMany(batch));
+      yield* changes(this.#known, { records: records.filter((record) => record !== undefined), now });
+      if (batch.some((id, at) => records[at] === undefined && this.#known.has(id))) return false;
+    }
+    return true;
+  }
 }
 
 /**

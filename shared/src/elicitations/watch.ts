@@ -64,7 +64,7 @@ async function* follow<Live extends LiveItem>(
   liveItemOf: (after: string, text: LiveText) => Live | undefined,
 ): AsyncGenerator<WatchItem | Live, void> {
   const wakeSignal = new WakeSignal(input.signal);
-  const due = createDueItems(liveItemOf);
+  const due = new DueItems(liveItemOf);
   const subscription = deps.wakes.subscribe(input.stream, (signal) => {
     if (signal.type === 'event') endedByWake(deps, signal.event);
     if (due.add(signal)) wakeSignal.notify();
@@ -93,36 +93,36 @@ async function* follow<Live extends LiveItem>(
 
 /**
  * What a reader of a stream request must do next, in the order of the signals: a text follows what the feed held when it
- * was published. `liveItemOf` makes an item of a text; nothing for readers that get text from the feed only.
+ * was published. `liveItemOf` makes an item of a text; nothing for readers that get text from the feed only. A class, because a pod
+ * holds one per stream.
  */
-interface DueItems<Live> {
-  /** Adds what a signal makes due; false when it makes nothing due that was not due before. */
-  add(signal: BusSignal<Wake>): boolean;
-  /** Removes and returns the next item: a text, or a read of the feed. */
-  next(): Live | 'read' | undefined;
-}
+class DueItems<Live> {
+  readonly #liveItemOf: (after: string, text: LiveText) => Live | undefined;
+  #items: (Live | 'read')[] = ['read'];
 
-function createDueItems<Live>(
-  liveItemOf: (after: string, text: LiveText) => Live | undefined,
-): DueItems<Live> {
-  let items: (Live | 'read')[] = ['read'];
-
-  function itemOf(signal: BusSignal<Wake>): Live | 'read' | undefined {
-    if (signal.type !== 'event' || !('live' in signal.event)) return 'read';
-    const { position, live } = signal.event;
-    return live === undefined ? 'read' : liveItemOf(position, live);
+  constructor(liveItemOf: (after: string, text: LiveText) => Live | undefined) {
+    this.#liveItemOf = liveItemOf;
   }
 
-  return {
-    add(signal) {
-      const item = itemOf(signal);
-      if (item === undefined || (item === 'read' && items.at(-1) === 'read')) return false;
-      if (items.length < ITEMS_MAX) items.push(item);
-      else items = ['read'];
-      return true;
-    },
-    next: () => items.shift(),
-  };
+  /** Adds what a signal makes due; false when it makes nothing due that was not due before. */
+  add(signal: BusSignal<Wake>): boolean {
+    const item = this.#itemOf(signal);
+    if (item === undefined || (item === 'read' && this.#items.at(-1) === 'read')) return false;
+    if (this.#items.length < ITEMS_MAX) this.#items.push(item);
+    else this.#items = ['read'];
+    return true;
+  }
+
+  /** Removes and returns the next item: a text, or a read of the feed. */
+  next(): Live | 'read' | undefined {
+    return this.#items.shift();
+  }
+
+  #itemOf(signal: BusSignal<Wake>): Live | 'read' | undefined {
+    if (signal.type !== 'event' || !('live' in signal.event)) return 'read';
+    const { position, live } = signal.event;
+    return live === undefined ? 'read' : this.#liveItemOf(position, live);
+  }
 }
 
 /** How far a reader has come. */

@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createCors } from '../../../services/api/src/http/cors.ts';
 import type { Surface } from '../../../services/api/src/http/route.ts';
+import { sendEmpty } from '../../../services/api/src/http/send.ts';
 import { type AiSdkDeps, aiSdkRoutes } from '../../../services/api/src/surfaces/ai-sdk/routes.ts';
 import { type RestDeps, restRoutes } from '../../../services/api/src/surfaces/rest/routes.ts';
 import { listenOnFreePort } from '../../harness/free-port.ts';
@@ -22,7 +23,7 @@ const CORS = new Map([
   ['/local', local],
 ]);
 const server = createServer((req, res) => {
-  if (!(CORS.get(`${req.url}`) ?? today)(req, res)) res.end();
+  if (!(CORS.get(`${req.url}`) ?? today)(req, res)) sendEmpty(res, 200);
 });
 let base: string;
 

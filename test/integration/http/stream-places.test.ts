@@ -22,7 +22,7 @@ function twoPods(limits = createMemoryLimits()) {
     const opened: StreamPlace[] = [];
     return {
       async read(reader: Partial<StreamReader> = {}): Promise<StreamPlace> {
-        const call = { caller: { kind: 'user', ...user } as const, signal: new AbortController().signal };
+        const call = { caller: { kind: 'user', ...user } as const, whenOver: () => undefined };
         const whole = { stream: 'inbox', returns: false, ...reader };
         const place = await inStreamPlace(pod, call, whole, async (open) => open);
         opened.push(place);

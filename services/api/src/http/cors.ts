@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { prepareHeaders, writeHead } from './headers/prepared.ts';
 import type { Surface } from './route.ts';
 
 // Every method that a route can have.
@@ -18,19 +19,23 @@ export function createCors(corsOrigins: readonly string[], surfaces: readonly Su
   const responseHeaders = headerList(RESPONSE_HEADERS, ...declared.map(({ response = [] }) => response));
   return (req, res) => {
     const origin = req.headers.origin;
-    if (origin !== undefined && origins.size > 0) res.setHeader('vary', 'origin');
+    if (origin !== undefined && origins.size > 0) prepareHeaders(res, { vary: 'origin' });
     const allowed = origin !== undefined && (origins.has(origin) || origins.has(withAnyPort(origin)));
     if (allowed) {
-      res.setHeader('access-control-allow-origin', origin);
-      res.setHeader('access-control-expose-headers', responseHeaders);
+      prepareHeaders(res, {
+        'access-control-allow-origin': origin,
+        'access-control-expose-headers': responseHeaders,
+      });
     }
     if (req.method !== 'OPTIONS') return false;
     if (allowed) {
-      res.setHeader('access-control-allow-methods', METHODS);
-      res.setHeader('access-control-allow-headers', requestHeaders);
-      res.setHeader('access-control-max-age', '600');
+      prepareHeaders(res, {
+        'access-control-allow-methods': METHODS,
+        'access-control-allow-headers': requestHeaders,
+        'access-control-max-age': '600',
+      });
     }
-    res.writeHead(204).end();
+    writeHead(res, 204).end();
     return true;
   };
 }

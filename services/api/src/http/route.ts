@@ -76,6 +76,8 @@ export interface RouteCall<Query = unknown, Body = unknown, Who = Caller> {
   readonly header: (name: string) => string | undefined;
   /** Aborted when the caller disconnects or the pod drains; created at its first use. */
   readonly signal: AbortSignal;
+  /** Calls the listener at that moment, at once where it has passed. Costs less than the signal, of which a pod holds thousands. */
+  readonly whenOver: (listener: () => void) => void;
   /** True once the pod drains. */
   readonly draining: boolean;
   /** When the caller's token expires, in ms since 1970 on this pod's clock; absent where no token is the proof. */

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { REFERENCE_ID } from '@parley/core/domain/ids';
 import { createCors } from './cors.ts';
+import { prepareHeaders } from './headers/prepared.ts';
 import { noSuchCall } from './problem.ts';
 import { ANYBODY, type Route, route, type Surface } from './route.ts';
 import { createRouteTable, type RouteTable } from './route-table.ts';
@@ -111,5 +112,6 @@ function originForm(target: string): string | undefined {
 /** Echoes a well-formed X-Request-Id, or mints one, so that a report can be traced to its log line. */
 function applyRequestId(req: IncomingMessage, res: ServerResponse): void {
   const given = req.headers['x-request-id'];
-  res.setHeader('x-request-id', typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID());
+  const id = typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
+  prepareHeaders(res, { 'x-request-id': id });
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { writeHead } from './headers/prepared.ts';
 import { problemOf } from './problem.ts';
 import { type StreamEnd, type StreamOptions, writeAll } from './stream.ts';
 
@@ -22,7 +23,7 @@ export function sendJson(
 
 function writeJsonHead(res: ServerResponse, status: number, body: unknown, headers: ReplyHeaders): Buffer {
   const text = Buffer.from(JSON.stringify(body));
-  res.writeHead(status, {
+  writeHead(res, status, {
     'content-type': 'application/json; charset=utf-8',
     'content-length': text.length,
     'cache-control': 'no-store',
@@ -34,13 +35,13 @@ function writeJsonHead(res: ServerResponse, status: number, body: unknown, heade
 
 /** A reply without a body, that no cache keeps. */
 export function sendEmpty(res: ServerResponse, status: number, headers: ReplyHeaders = {}): void {
-  res.writeHead(status, { 'cache-control': 'no-store', ...headers }).end();
+  writeHead(res, status, { 'cache-control': 'no-store', ...headers }).end();
 }
 
 /** A reply of text, with `headers` and its length. */
 export function sendText(res: ServerResponse, status: number, body: string, headers: ReplyHeaders): void {
   const bytes = Buffer.from(body);
-  res.writeHead(status, { ...headers, 'content-length': bytes.length }).end(bytes);
+  writeHead(res, status, { ...headers, 'content-length': bytes.length }).end(bytes);
 }
 
 /**
@@ -53,7 +54,7 @@ export async function sendPieces(
   options: StreamOptions,
   headers: ReplyHeaders,
 ): Promise<void> {
-  res.writeHead(200, headers).flushHeaders();
+  writeHead(res, 200, headers).flushHeaders();
   let ended: StreamEnd = 'interrupted';
   try {
     ended = await writeAll(res, pieces, (text) => text, options);

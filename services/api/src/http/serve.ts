@@ -3,8 +3,9 @@ import { isParleyError, ParleyError } from '@parley/core/domain/errors';
 import type { Caller } from '@parley/shared/domain/caller';
 import { type AdmitBytes, type JsonLimits, readBody } from './body.ts';
 import { check } from './check.ts';
+import { preparedHeader } from './headers/prepared.ts';
 import { NO_DRAIN } from './life/drain.ts';
-import { createLife, type RequestLife } from './life/request-life.ts';
+import { RequestLife } from './life/request-life.ts';
 import type { CallLimits } from './limits/call-limits.ts';
 import type { Openings } from './limits/openings.ts';
 import type { RefusalDelays } from './limits/refusal-delays.ts';
@@ -42,32 +43,43 @@ const ADMITTED = Promise.resolve();
 /** Serves a request in this order: proof, budget, body, query, handler, reply. Never rejects. */
 export function createServe(deps: ServeDeps): Serve {
   return async (route, params, req, res) => {
-    const startedAt = performance.now();
-    const life = createLife(res, deps.sse.drain);
-    const head = headOf(req, res);
-    const exchange: HttpExchange = { route, params, req, res, life, at: { head } };
+    const exchange: HttpExchange = {
+      route,
+      params,
+      req,
+      res,
+      life: new RequestLife(res, deps.sse.drain),
+      at: { head: headOf(req, res) },
+      startedAt: performance.now(),
+      resumed: undefined,
+    };
+    // A pod holds this call for each of its streams. What it needs before the reply is sent has frames of its own.
     try {
-      const openings = route.opensStream === true ? deps.openings : undefined;
-      openings?.arrive();
-      if (route.proof.by !== 'signature')
-        Object.assign(exchange.at, await proveByHead(deps, route, req, head));
-      const handle = () => replyTo(deps, exchange);
-      await send(
-        deps,
-        exchange,
-        await (openings === undefined
-          ? handle()
-          : openings.run({ res, person: personOf(exchange.at.caller) }, handle)),
-      );
+      await send(deps, exchange, await proveAndReply(deps, exchange));
     } catch (error) {
       await fail(deps, exchange, error);
     } finally {
-      life.end();
-      const durationMs = performance.now() - startedAt;
-      if (route.docs !== undefined)
-        deps.onDone({ route: route.path, method: route.method, status: res.statusCode, durationMs });
+      finish(deps, exchange);
     }
   };
+}
+
+async function proveAndReply(deps: ServeDeps, exchange: HttpExchange): Promise<Reply> {
+  const { route, req, res, at } = exchange;
+  const openings = route.opensStream === true ? deps.openings : undefined;
+  openings?.arrive();
+  if (route.proof.by !== 'signature') Object.assign(at, await proveByHead(deps, route, req, at.head));
+  const handle = () => replyTo(deps, exchange);
+  return openings === undefined ? handle() : openings.run({ res, person: personOf(at.caller) }, handle);
+}
+
+function finish({ onDone, onStream }: ServeDeps, exchange: HttpExchange): void {
+  const { route, res, life, startedAt, resumed } = exchange;
+  life.served();
+  if (resumed !== undefined) onStream(-1, resumed);
+  const durationMs = performance.now() - startedAt;
+  if (route.docs !== undefined)
+    onDone({ route: route.path, method: route.method, status: res.statusCode, durationMs });
 }
 
 /** Reads the request and handles it. What it needs for that is free while the reply is sent. */
@@ -100,6 +112,7 @@ async function replyTo(deps: ServeDeps, { route, params, req, at, life }: HttpEx
     get draining() {
       return life.draining;
     },
+    whenOver: (listener) => life.whenOver(listener),
   };
   // A refusal that is known by now, as this pod's own is, costs nothing more.
   if (refusal !== undefined) throw refusal.error;
@@ -123,6 +136,10 @@ interface HttpExchange {
   readonly res: ServerResponse;
   readonly life: RequestLife;
   readonly at: RequestFacts;
+  /** On performance.now(). */
+  readonly startedAt: number;
+  /** Of a reply with events: true when its reader has read the stream before. */
+  resumed: boolean | undefined;
 }
 
 /** The caller by the signature over the body; returns the body. Throws `not_found`, `too_large`, `unauthenticated`. */
@@ -161,7 +178,7 @@ function headOf(req: IncomingMessage, res: ServerResponse): RequestHead {
     url: req.url ?? '/',
     headers: req.headers,
     remoteAddress: req.socket.remoteAddress ?? '',
-    requestId: String(res.getHeader('x-request-id')),
+    requestId: preparedHeader(res, 'x-request-id') ?? '',
   };
 }
 
@@ -180,11 +197,10 @@ function headerOf(req: IncomingMessage, name: string): string | undefined {
   return Array.isArray(value) ? value.join(', ') : value;
 }
 
-async function send(
-  deps: ServeDeps,
-  { req, res, at: { caller, expiresAtMs } }: Pick<HttpExchange, 'req' | 'res' | 'at'>,
-  reply: Reply,
-): Promise<void> {
+/** Sends a reply. A promise of its end, for one that takes time. */
+function send(deps: ServeDeps, exchange: HttpExchange, reply: Reply): Promise<void> | undefined {
+  const { req, res, at } = exchange;
+  const { caller, expiresAtMs } = at;
   const sent = counterOf(deps, caller);
   switch (reply.type) {
     case 'json': {
@@ -194,9 +210,9 @@ async function send(
       return;
     }
     case 'empty':
-      return sendEmpty(res, reply.status, reply.headers);
+      return void sendEmpty(res, reply.status, reply.headers);
     case 'text':
-      return sendText(res, reply.status, reply.body, reply.headers);
+      return void sendText(res, reply.status, reply.body, reply.headers);
     case 'pieces':
       return sendPieces(
         res,
@@ -209,13 +225,9 @@ async function send(
         reply.headers,
       );
     case 'events': {
-      const resumed = req.headers['last-event-id'] !== undefined;
-      deps.onStream(1, resumed);
-      try {
-        await sendEvents(res, reply, { ...deps.sse, expiresAtMs, sent });
-      } finally {
-        deps.onStream(-1, resumed);
-      }
+      exchange.resumed = req.headers['last-event-id'] !== undefined;
+      deps.onStream(1, exchange.resumed);
+      return sendEvents(res, reply, { ...deps.sse, expiresAtMs, sent });
     }
   }
 }

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { writeHead } from './headers/prepared.ts';
 import type { StreamHeartbeats } from './life/heartbeats.ts';
 import { type StreamEnd, type StreamOptions, writeAll } from './stream.ts';
 
@@ -68,36 +69,47 @@ const ON_EXPIRY = (): readonly SseFrameEvent[] => [{ event: 'stream-closed', dat
  * Neither `retry:` nor a heartbeat is followed by an empty line: the decoder that Python's clients share takes the empty
  * line for the end of an event whose data is empty.
  */
-export async function sendEvents(
-  res: ServerResponse,
-  { events, headers, onExpiry = ON_EXPIRY, onCut, resumable = true }: EventsReply,
-  options: SseOptions,
-): Promise<void> {
-  res.writeHead(200, { ...HEADERS, ...headers });
+export function sendEvents(res: ServerResponse, reply: EventsReply, options: SseOptions): Promise<void> {
+  const { events, headers, resumable = true } = reply;
+  writeHead(res, 200, { ...HEADERS, ...headers });
   res.write(resumable ? retryLine(returnMs(options.drain)) : HEARTBEAT);
   const endHeartbeats = options.heartbeats.add(() => res.writableNeedDrain || res.write(HEARTBEAT));
-  let ended: StreamEnd = 'interrupted';
-  try {
-    let isToldEnd = false;
-    const textOf = (event: SseFrameEvent | Frame) => {
-      isToldEnd = 'isLast' in event && event.isLast === true;
-      return frameText(event);
-    };
-    ended = await writeAll(res, events, textOf, options);
-    // The last bytes may be counted for longer than the token lasts.
-    if (isToldEnd) ended = 'end';
-  } finally {
-    endHeartbeats();
-    const lastWords = ended === 'expired' ? onExpiry() : ended === 'end' ? [] : (onCut ?? []);
-    if (!res.destroyed) for (const event of lastWords) res.write(frameText(event));
-    if (ended === 'end' || onCut !== undefined) res.end();
-    else
-      cut(
-        res,
-        resumable ? retryLine(ended === 'interrupted' ? returnMs(options.drain) : RETRY_AT_ONCE_MS) : '',
-        options,
-      );
-  }
+  let isToldEnd = false;
+  const textOf = (event: SseFrameEvent | Frame) => {
+    isToldEnd = 'isLast' in event && event.isLast === true;
+    return frameText(event);
+  };
+  // No asynchronous function, whose variables would last as long as the stream.
+  return writeAll(res, events, textOf, options).then(
+    (ended) => {
+      endHeartbeats();
+      // The last bytes may be counted for longer than the token lasts.
+      finish(res, reply, options, isToldEnd ? 'end' : ended);
+    },
+    (error: unknown) => {
+      endHeartbeats();
+      finish(res, reply, options, 'interrupted');
+      throw error;
+    },
+  );
+}
+
+/** Says the last words of a stream that has ended so, and ends the reply or destroys the connection. */
+function finish(
+  res: ServerResponse,
+  { onExpiry = ON_EXPIRY, onCut, resumable = true }: EventsReply,
+  options: SseOptions,
+  ended: StreamEnd,
+): void {
+  const lastWords = ended === 'expired' ? onExpiry() : ended === 'end' ? [] : (onCut ?? []);
+  if (!res.destroyed) for (const event of lastWords) res.write(frameText(event));
+  if (ended === 'end' || onCut !== undefined) res.end();
+  else
+    cut(
+      res,
+      resumable ? retryLine(ended === 'interrupted' ? returnMs(options.drain) : RETRY_AT_ONCE_MS) : '',
+      options,
+    );
 }
 
 /**

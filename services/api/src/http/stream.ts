@@ -37,24 +37,43 @@ export async function writeAll<Item>(
   { slowReaderMs, drain, expiresAtMs, sent }: StreamOptions,
 ): Promise<StreamEnd> {
   const interruption = new Interruption(res, drain, expiresAtMs);
-  let uncounted = 0;
+  const budget = sent === undefined ? undefined : new ReaderBudget(interruption, sent);
+  // The pod holds this call for each stream: what happens now and then has a frame of its own.
+  const nextOf = () => source.next();
   try {
     for (;;) {
-      const next = await interruption.or(() => source.next());
+      const next = await interruption.or(nextOf);
       if (next === undefined) return interruption.isExpired ? 'expired' : 'interrupted';
       if (next.done === true) return next.value === 'cut' ? 'cut' : 'end';
       const text = textOf(next.value);
       if (!res.write(text) && !(await drained(res, slowReaderMs))) return 'interrupted';
-      if (sent === undefined) continue;
-      uncounted += Buffer.byteLength(text);
-      const counted = uncounted - (uncounted % COUNTED_BYTES);
-      uncounted -= counted;
-      if (counted > 0) await pauseOverBudget(interruption, sent, counted);
+      const pause = budget?.count(text);
+      if (pause !== undefined) await pause;
     }
   } finally {
     interruption.dispose();
     // Ends the source without waiting for it: it may sleep until its signal is aborted.
     source.return?.(undefined)?.catch(() => undefined);
+  }
+}
+
+/** Counts what a reader gets. A class, because a pod holds one per stream. */
+class ReaderBudget {
+  readonly #interruption: Interruption;
+  readonly #sent: (bytes: number) => Promise<number>;
+  #uncounted = 0;
+
+  constructor(interruption: Interruption, sent: (bytes: number) => Promise<number>) {
+    this.#interruption = interruption;
+    this.#sent = sent;
+  }
+
+  /** The pause that the reader must make after this text; nothing for most. */
+  count(text: string): Promise<void> | undefined {
+    this.#uncounted += Buffer.byteLength(text);
+    const counted = this.#uncounted - (this.#uncounted % COUNTED_BYTES);
+    this.#uncounted -= counted;
+    return counted === 0 ? undefined : pauseOverBudget(this.#interruption, this.#sent, counted);
   }
 }
 

@@ -2,29 +2,51 @@ import type { ServerResponse } from 'node:http';
 import type { RouteCall } from '../route.ts';
 import type { Drain } from './drain.ts';
 
-/** How long a request lasts: until its caller disconnects, the pod drains, or it was served. */
-export interface RequestLife extends Pick<RouteCall, 'signal' | 'draining'> {
-  end(): void;
-}
-
-/** The abort signal of one request, created at its first use: most handlers never sleep. */
-export function createLife(res: ServerResponse, drain: Drain): RequestLife {
-  let controller: AbortController | undefined;
-  const abort = () => controller?.abort();
-  return {
-    get signal(): AbortSignal {
-      if (controller !== undefined) return controller.signal;
-      controller = new AbortController();
-      res.once('close', abort);
-      drain.add(abort);
-      if (drain.hasBegun || res.closed) abort();
-      return controller.signal;
-    },
-    get draining(): boolean {
-      return drain.hasBegun;
-    },
-    end(): void {
-      drain.remove(abort);
-    },
+/**
+ * How long a request lasts: until its caller disconnects, the pod drains, or it was served. A class, because a pod holds one per
+ * stream.
+ */
+export class RequestLife implements Pick<RouteCall, 'signal' | 'draining' | 'whenOver'> {
+  readonly #res: ServerResponse;
+  readonly #drain: Drain;
+  #controller: AbortController | undefined;
+  #listeners: (() => void)[] | undefined;
+  readonly #end = (): void => {
+    const listeners = this.#listeners ?? [];
+    this.#listeners = [];
+    for (const listener of listeners) listener();
   };
+
+  constructor(res: ServerResponse, drain: Drain) {
+    this.#res = res;
+    this.#drain = drain;
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      const controller = new AbortController();
+      this.#controller = controller;
+      this.whenOver(() => controller.abort());
+    }
+    return this.#controller.signal;
+  }
+
+  get draining(): boolean {
+    return this.#drain.hasBegun;
+  }
+
+  whenOver(listener: () => void): void {
+    if (this.#drain.hasBegun || this.#res.closed) listener();
+    else if (this.#listeners !== undefined) this.#listeners.push(listener);
+    else {
+      this.#listeners = [listener];
+      this.#res.once('close', this.#end);
+      this.#drain.add(this.#end);
+    }
+  }
+
+  /** Says that the request was served. */
+  served(): void {
+    this.#drain.remove(this.#end);
+  }
 }

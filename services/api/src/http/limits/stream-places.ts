@@ -189,7 +189,7 @@ export interface StreamPlace {
  */
 export async function inStreamPlace<Opened>(
   limits: { readonly stream: TakeStreamPlace },
-  { caller, signal: calling }: Pick<RouteCall, 'caller' | 'signal'>,
+  { caller, whenOver }: Pick<RouteCall, 'caller' | 'whenOver'>,
   reader: StreamReader,
   open: (place: StreamPlace) => Promise<Opened>,
 ): Promise<Opened> {
@@ -201,8 +201,7 @@ export async function inStreamPlace<Opened>(
     ending.abort();
   };
   release = await limits.stream(caller, reader, end);
-  if (calling.aborted) end();
-  else calling.addEventListener('abort', end, { once: true });
+  whenOver(end);
   try {
     return await open({ release, signal });
   } catch (error) {

@@ -23,12 +23,12 @@ export function inboxEventsRoute(parts: Parts, where: Pick<Route, 'method' | 'pa
     ...where,
     proof: { by: 'session', read: (head) => personOf(parts, head) },
     opensStream: true,
-    async handle({ caller, head, signal }) {
+    async handle({ caller, head, whenOver }) {
       await parts.callLimits.opening(caller);
       const { tenant, userId } = caller;
       const reader = { stream: 'inbox', returns: false };
       const isSignedIn = () => hasSession(parts, head, caller);
-      return inStreamPlace(parts.callLimits, { caller, signal }, reader, async (place) => ({
+      return inStreamPlace(parts.callLimits, { caller, whenOver }, reader, async (place) => ({
         type: 'events',
         events: whileSignedIn(
           (ending) => parts.engine.watchInbox({ owner: { tenant, userId }, signal: ending }),

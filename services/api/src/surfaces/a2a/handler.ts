@@ -47,7 +47,7 @@ export function createCallHandler({ sdk, deps, agent, origin, call }: HandlerPar
     call,
     tasks,
     named,
-    follower: createTaskFollower(deps, agent, { owner: who.owner, signal: call.signal }),
+    follower: createTaskFollower(deps, agent, { owner: who.owner, whenOver: call.whenOver }),
     async run(writes, operation) {
       try {
         await deps.limits.call(who.caller, writes);

@@ -10,6 +10,7 @@ import type { Run } from '@parley/shared/domain/runs/run';
 import { turnEventOf, waitsForPerson } from '@parley/shared/domain/runs/turn-events';
 import type { LiveItem, WatchItem } from '@parley/shared/elicitations/watch';
 import { inStreamPlace } from '../../http/limits/stream-places.ts';
+import type { RouteCall } from '../../http/route.ts';
 import { podDraining } from '../../turns/start.ts';
 import { createTextAhead, type TextPiece } from '../../turns/text.ts';
 import type { A2aDeps, OfferedAgent } from './deps.ts';
@@ -56,9 +57,9 @@ export interface TaskFollower {
 export function createTaskFollower(
   deps: A2aDeps,
   agent: Pick<OfferedAgent, 'id'>,
-  { owner, signal }: { readonly owner: Owner; readonly signal: AbortSignal },
+  { owner, whenOver }: { readonly owner: Owner } & Pick<RouteCall, 'whenOver'>,
 ): TaskFollower {
-  const by = { caller: { kind: 'user', ...owner }, signal } as const;
+  const by = { caller: { kind: 'user', ...owner }, whenOver } as const;
   return {
     wait(begin, to) {
       const reader = { stream: `a2a/${agent.id}`, returns: false };

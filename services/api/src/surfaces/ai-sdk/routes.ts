@@ -152,12 +152,12 @@ function chatRoute(deps: TurnDeps): Route {
 
 function chatEvents(
   deps: TurnDeps,
-  { caller, signal: calling, header }: Pick<RouteCall, 'caller' | 'signal' | 'header'>,
+  { caller, whenOver, header }: Pick<RouteCall, 'caller' | 'whenOver' | 'header'>,
   conversationId: string | undefined,
   start: () => ReturnType<typeof startTurn>,
 ): Promise<Reply> {
   const reader = turnReader(conversationId, header);
-  return inStreamPlace(deps.limits, { caller, signal: calling }, reader, async (place) => {
+  return inStreamPlace(deps.limits, { caller, whenOver }, reader, async (place) => {
     const { run } = await start();
     const facts = run.isRepeat ? await readReplayFacts(deps, run) : undefined;
     const events = await followTurn(deps, run, { signal: place.signal, facts, onAsked: seenIn(deps, run) });
@@ -179,14 +179,14 @@ function seenIn({ turns }: TurnDeps, stream: StreamRef): FollowTurnOptions['onAs
 /** Records decisions on calls, and streams what follows in the turn whose stream ended for them. */
 function continuedReply(
   deps: TurnDeps,
-  call: Pick<RouteCall, 'caller' | 'signal' | 'admitted'>,
+  call: Pick<RouteCall, 'caller' | 'whenOver' | 'admitted'>,
   conversationId: string,
   decisions: readonly DecisionPart[],
 ): Promise<Reply> {
   const caller = userOf(call.caller);
   const reader = { stream: `chat/${conversationId}`, returns: true };
   const admit = (approvalId: string) => admitAnswer(deps.limits, call, approvalId);
-  return inStreamPlace(deps.limits, { caller, signal: call.signal }, reader, async (place) => {
+  return inStreamPlace(deps.limits, { caller, whenOver: call.whenOver }, reader, async (place) => {
     const decided = { caller, conversationId, decisions, surface: 'chat', admit };
     const stream = await decideTogether(deps.engine, decided);
     const ids = decisions.map(({ id }) => id);
@@ -229,7 +229,7 @@ function resumeRoute(deps: TurnDeps): Route {
       headers: { 'Last-Event-ID': 'Nothing up to this event is sent again.' },
       replies: { 200: Events, 204: { description: 'Nothing to tell' } },
     },
-    async handle({ caller, params, header, signal: calling, admitted }) {
+    async handle({ caller, params, header, whenOver, admitted }) {
       const conversation = conversationOf(userOf(caller), params.conversationId);
       const lastEventId = header('last-event-id') ?? '';
       const after = parseReaderPosition(lastEventId);
@@ -240,7 +240,7 @@ function resumeRoute(deps: TurnDeps): Route {
       const stream = await deps.turns.resumable(conversation, after);
       if (stream === undefined) return { type: 'empty', status: 204 };
       const reader = { stream: `chat/${conversation.conversationId}`, returns: true };
-      return inStreamPlace(deps.limits, { caller, signal: calling }, reader, async (place) => {
+      return inStreamPlace(deps.limits, { caller, whenOver }, reader, async (place) => {
         const facts = await readReplayFacts(deps, stream, after);
         const onAsked = seenIn(deps, stream);
         const events = await followTurn(deps, stream, { signal: place.signal, facts, after, onAsked });

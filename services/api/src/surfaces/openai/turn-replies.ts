@@ -34,7 +34,7 @@ export interface OpenAiRequest {
   readonly messages: readonly ChatMessage[];
 }
 
-type TurnCall = Pick<RouteCall, 'caller' | 'header' | 'signal' | 'draining' | 'admitted'>;
+type TurnCall = Pick<RouteCall, 'caller' | 'header' | 'signal' | 'whenOver' | 'draining' | 'admitted'>;
 
 export const NONCE_HEADER = 'x-parley-nonce';
 const NONCE_BYTES = 16;

@@ -55,7 +55,7 @@ export function streamRoutes(engine: Engine, limits: CallLimits): Route[] {
         headers: { 'Last-Event-ID': 'Replay what came after this event.' },
         replies: { 200: Events },
       },
-      async handle({ caller, params, query, header, signal, admitted }) {
+      async handle({ caller, params, query, header, whenOver, admitted }) {
         const stream = {
           ...ownerOf(caller, query.userId),
           streamRequestId: referenceOf(params.streamRequestId),
@@ -63,7 +63,7 @@ export function streamRoutes(engine: Engine, limits: CallLimits): Route[] {
         const after = positionOf(header('last-event-id'));
         await admitted;
         const reader = { stream: `stream/${stream.streamRequestId}`, returns: after !== undefined };
-        return inStreamPlace(limits, { caller, signal }, reader, async (place) => {
+        return inStreamPlace(limits, { caller, whenOver }, reader, async (place) => {
           const items = await engine.watch({
             stream,
             evenIfSilent: caller.kind === 'service',
@@ -96,10 +96,10 @@ function inboxRoute(engine: Engine, limits: CallLimits): Route {
         'First an inbox-snapshot, in parts: `part` counts them from 0, and the last one has `more: false`. Then elicitation-request, elicitation-updated and elicitation-resolved, and for calls to approve approval-request, approval-updated and approval-resolved.',
       replies: { 200: Events },
     },
-    async handle({ caller, signal }) {
+    async handle({ caller, whenOver }) {
       const owner = ownerOf(caller, undefined);
       const reader = { stream: 'inbox', returns: false };
-      return inStreamPlace(limits, { caller, signal }, reader, async (place) => ({
+      return inStreamPlace(limits, { caller, whenOver }, reader, async (place) => ({
         type: 'events',
         events: mapped(engine.watchInbox({ owner, signal: place.signal }), inboxEvent, place),
       }));

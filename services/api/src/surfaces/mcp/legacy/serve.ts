@@ -251,10 +251,10 @@ export function createLegacyServing(deps: LegacyDeps) {
   };
 
   /** The stream of messages that belong to no request. */
-  function standalone({ caller, signal }: RouteCall, { id, isOpen }: RequestSession): Promise<Reply> {
+  function standalone({ caller, whenOver }: RouteCall, { id, isOpen }: RequestSession): Promise<Reply> {
     const user = userOf(caller);
     const reader = { stream: `mcp/${id}/standalone`, returns: true };
-    return inStreamPlace(limits, { caller, signal }, reader, async (place) => ({
+    return inStreamPlace(limits, { caller, whenOver }, reader, async (place) => ({
       type: 'events',
       onExpiry: () => [],
       events: standaloneFrames({

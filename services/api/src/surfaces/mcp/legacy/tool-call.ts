@@ -161,11 +161,11 @@ async function begin(
 
 function inCallStream(
   { limits }: LegacyDeps,
-  { caller, signal }: RouteCall,
+  call: RouteCall,
   { name, returns }: { readonly name: RequestName; readonly returns: boolean },
   open: (place: StreamPlace) => Promise<Reply>,
 ): Promise<Reply> {
-  return inStreamPlace(limits, { caller, signal }, { stream: `mcp/${textOfRequest(name)}`, returns }, open);
+  return inStreamPlace(limits, call, { stream: `mcp/${textOfRequest(name)}`, returns }, open);
 }
 
 interface StreamedCall {
