@@ -7,6 +7,9 @@ export { ensureRedisServer } from './ensure-redis-server.ts';
 /** A Redis to test against. `serverBinary` is known when it was started from one. `stop` leaves a given server alone. */
 export type FoundRedis = { url: string; how: string; serverBinary?: string; stop(): Promise<void> };
 
+/** Those of a server with its own settings, without the first. */
+const DATABASES = 15;
+
 type Way = () => Promise<FoundRedis | { reason: string }>;
 
 /**
@@ -20,7 +23,7 @@ export async function findRedis(
   const given = env.REDIS_URL;
   const path = env.PATH ?? '';
   const ways: Way[] = given
-    ? [() => useGiven(given)]
+    ? [() => useGiven(ownDatabase(given, Number(env.VITEST_POOL_ID)))]
     : [
         () => startFrom(() => findRedisBinary(path)),
         ...(CHOSEN === undefined ? [startInDocker, () => startFrom(() => installRedis(path))] : []),
@@ -43,6 +46,17 @@ async function useGiven(url: string): Promise<FoundRedis | { reason: string }> {
   const refusal = tooOld(await redisVersion(url));
   if (refusal) return { reason: `REDIS_URL: ${refusal}` };
   return { url, how: 'the Redis that REDIS_URL names', stop: async () => undefined };
+}
+
+/**
+ * Gives each process of vitest a database of its own on a server that they share. In one database the pods of a test file would
+ * take up the turns that wait in another file, and its workers would forget the workers of the other.
+ */
+function ownDatabase(url: string, worker: number): string {
+  const own = new URL(url);
+  if (!(worker >= 1) || own.pathname.length > 1) return url;
+  own.pathname = `/${1 + ((worker - 1) % DATABASES)}`;
+  return own.href;
 }
 
 async function startFrom(
