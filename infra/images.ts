@@ -4,6 +4,7 @@
  */
 import { join, resolve } from 'node:path';
 import { freePort } from '../test/harness/free-port.ts';
+import { paced } from '../test/harness/pace.ts';
 import { startRedis } from '../test/harness/redis/redis-server.ts';
 import { waitUntil } from '../test/harness/wait-until.ts';
 import { findProgram, lastLines, runProgram, withDirectory } from './check/programs.ts';
@@ -11,6 +12,8 @@ import { type Buildah, standInBase } from './images/stand-in-base.ts';
 
 const root = resolve(import.meta.dirname, '..');
 const MINUTE_MS = 60_000;
+/** For how long an image runs. */
+const RUNS_MS = 15_000;
 const CHROOT = ['--isolation', 'chroot', '--network', 'host'];
 const SERVICES = [
   { target: 'api', portVariable: 'PORT' },
@@ -28,8 +31,9 @@ export function whyNoImages(): string | undefined {
 }
 
 /**
- * Builds both images from the Dockerfile with buildah, starts them against a real Redis, and returns what is wrong with them. The base image
- * is a stand-in of Debian and this machine's Node, so this proves the steps and the wiring, not the official base. Takes some minutes.
+ * Builds both images from the Dockerfile with buildah, starts them against a real Redis, and returns what is wrong with them.
+ * The base image is a stand-in of Debian and this machine's Node, so this proves the steps and the wiring, not the official
+ * base. Takes some minutes.
  */
 export function faultsOfImages(): Promise<readonly string[]> {
   return withDirectory(async (directory) => {
@@ -101,7 +105,7 @@ async function contentProblems(buildah: Buildah, { target }: Service): Promise<r
   return problems;
 }
 
-/** Starts the image's own command, waits until it is ready, sends SIGTERM after 15 s, and expects exit code 0. */
+/** Starts the image's own command, waits until it is ready, sends SIGTERM after that, and expects exit code 0. */
 async function startProblems(
   buildah: Buildah,
   { target, portVariable }: Service,
@@ -117,7 +121,8 @@ async function startProblems(
     [portVariable]: port,
   };
   const env = Object.entries(settings).flatMap(([key, value]) => ['--env', `${key}=${value}`]);
-  const command = ['timeout', '--preserve-status', '--kill-after=20', '15', 'node', `${target}/main.cjs`];
+  const seconds = String(Math.ceil(paced(RUNS_MS) / 1_000));
+  const command = ['timeout', '--preserve-status', '--kill-after=20', seconds, 'node', `${target}/main.cjs`];
   const ended = buildah(['run', ...CHROOT, ...env, `probe-${target}`, '--', ...command]);
   const isReady = async (): Promise<boolean> => (await fetch(`http://127.0.0.1:${port}/readyz`)).ok;
   const ready = await waitUntil(isReady, { what: `${target} to be ready`, timeoutMs: 14_000 }).then(

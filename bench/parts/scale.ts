@@ -160,7 +160,7 @@ async function onCluster({ scaled, progress }: Bench): Promise<Measurement[]> {
     await opened.backend.close();
     return [
       {
-        what: `${count.toLocaleString('en')} on a Cluster of six nodes: the slot with the most load over the mean`,
+        what: `${count.toLocaleString('en')} on a Cluster of six nodes: the bucket with the most load over the mean`,
         measured: `${fullest.toFixed(2)} times`,
       },
       {

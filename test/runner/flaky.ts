@@ -111,7 +111,11 @@ async function main(): Promise<number> {
       for (const { what, why } of found) failed.set(what, [...(failed.get(what) ?? []), why]);
       const seconds = Math.round((Date.now() - startedAt) / 1000);
       process.stdout.write(
-        `round ${at + 1} of ${times}, ${condition.name}: ${found.length} failed (${seconds} s)\n`,
+        [
+          `round ${at + 1} of ${times}, ${condition.name}: ${found.length} failed (${seconds} s)`,
+          ...found.map(({ what }) => `    ${what}`),
+          '',
+        ].join('\n'),
       );
     }
   } finally {

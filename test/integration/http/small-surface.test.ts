@@ -32,11 +32,17 @@ const page = route({
   handle: () => Promise.reject(new Error('unexpected')),
   refuse: (_error, { head }) => ({ type: 'text', status: 500, headers: {}, body: `See ${head.requestId}.` }),
 });
+const refusedByNode = route({
+  method: 'GET',
+  path: '/odd',
+  proof: { by: 'none' },
+  handle: async () => ({ type: 'text', status: 200, headers: { 'x-odd': 'a\nb' }, body: '' }),
+});
 
 let served: Awaited<ReturnType<typeof serveSurfaces>>;
 beforeAll(async () => {
   served = await serveSurfaces({
-    surfaces: [{ routes: [hook, page] }],
+    surfaces: [{ routes: [hook, page, refusedByNode] }],
     authenticate: () => Promise.reject(new Error('no route has a token')),
     limits: {
       call: async () => undefined,
@@ -67,6 +73,17 @@ describe('a surface of its own', () => {
   it('puts an error of its page in its own words', async () => {
     const reply = await call('/desk/1', { headers: { 'x-request-id': 'request-1' } });
     expect([reply.status, await reply.text()]).toEqual([500, 'See request-1.']);
+  });
+
+  it('replies to a page of another origin, with the id of the request, where a header cannot be sent', async () => {
+    const headers = { origin: PAGE, 'x-request-id': 'request-2' };
+    const reply = await call('/odd', { headers });
+    expect(reply.status).toBe(500);
+    expect(Object.fromEntries(reply.headers)).toMatchObject({
+      'access-control-allow-origin': PAGE,
+      'x-request-id': 'request-2',
+      vary: 'origin',
+    });
   });
 
   it('never lets another origin call its page, whose path has one form', async () => {

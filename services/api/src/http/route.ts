@@ -76,7 +76,7 @@ export interface RouteCall<Query = unknown, Body = unknown, Who = Caller> {
   readonly header: (name: string) => string | undefined;
   /** Aborted when the caller disconnects or the pod drains; created at its first use. */
   readonly signal: AbortSignal;
-  /** Calls the listener at that moment, at once where it has passed. Costs less than the signal, of which a pod holds thousands. */
+  /** Calls the listener once, when that happens, or at once where it has happened. It costs a stream less than the signal does. */
   readonly whenOver: (listener: () => void) => void;
   /** True once the pod drains. */
   readonly draining: boolean;

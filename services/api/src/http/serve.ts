@@ -197,7 +197,7 @@ function headerOf(req: IncomingMessage, name: string): string | undefined {
   return Array.isArray(value) ? value.join(', ') : value;
 }
 
-/** Sends a reply. A promise of its end, for one that takes time. */
+/** Sends a reply. Returns a promise of its end where it takes time. */
 function send(deps: ServeDeps, exchange: HttpExchange, reply: Reply): Promise<void> | undefined {
   const { req, res, at } = exchange;
   const { caller, expiresAtMs } = at;
@@ -225,9 +225,10 @@ function send(deps: ServeDeps, exchange: HttpExchange, reply: Reply): Promise<vo
         reply.headers,
       );
     case 'events': {
+      const sending = sendEvents(res, reply, { ...deps.sse, expiresAtMs, sent });
       exchange.resumed = req.headers['last-event-id'] !== undefined;
       deps.onStream(1, exchange.resumed);
-      return sendEvents(res, reply, { ...deps.sse, expiresAtMs, sent });
+      return sending;
     }
   }
 }

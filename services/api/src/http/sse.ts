@@ -79,7 +79,7 @@ export function sendEvents(res: ServerResponse, reply: EventsReply, options: Sse
     isToldEnd = 'isLast' in event && event.isLast === true;
     return frameText(event);
   };
-  // No asynchronous function, whose variables would last as long as the stream.
+  // This is no asynchronous function: its variables would last as long as the stream.
   return writeAll(res, events, textOf, options).then(
     (ended) => {
       endHeartbeats();

@@ -11,7 +11,10 @@ export function watchedKey(owner: Owner): string {
   return watchedKeyIn(bucketOf(owner), owner.tenant);
 }
 
-/** Channel: the changes of a tenant, from all buckets; no bucket has this tag. tell-change.lua derives the name from that of a watched key. */
+/**
+ * Channel: the changes of a tenant, from all buckets. No bucket has this tag. tell-change.lua derives the name from that of a
+ * watched key.
+ */
 export function changesChannel(tenant: string): string {
   return `parley:{tenants}:changes:${encodeURIComponent(tenant)}`;
 }

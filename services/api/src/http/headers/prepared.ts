@@ -14,19 +14,20 @@ export function prepareHeaders(res: PreparedResponse, headers: OutgoingHttpHeade
   res[PREPARED] = { ...res[PREPARED], ...headers };
 }
 
-/** A header that was added so. */
+/** The value of a header that `prepareHeaders` added. */
 export function preparedHeader(res: PreparedResponse, name: string): string | undefined {
   const value = res[PREPARED]?.[name];
   return typeof value === 'string' ? value : undefined;
 }
 
-/** Begins a reply with these headers and those that were added before. */
+/** Begins a reply with these headers and those that were added before, which it then forgets. Names are in lower case. */
 export function writeHead(
   res: PreparedResponse,
   status: number,
   headers: OutgoingHttpHeaders = {},
 ): ServerResponse {
-  const prepared = res[PREPARED];
+  const begun = res.writeHead(status, { ...res[PREPARED], ...headers });
+  // A head that Node refused is followed by the head of an error, which needs them, too.
   res[PREPARED] = undefined;
-  return res.writeHead(status, { ...prepared, ...headers });
+  return begun;
 }

@@ -12,6 +12,8 @@ export class RequestLife implements Pick<RouteCall, 'signal' | 'draining' | 'whe
   #controller: AbortController | undefined;
   #listeners: (() => void)[] | undefined;
   readonly #end = (): void => {
+    // A listener may have come after the reply was sent.
+    this.#drain.remove(this.#end);
     const listeners = this.#listeners ?? [];
     this.#listeners = [];
     for (const listener of listeners) listener();

@@ -32,7 +32,7 @@ interface HandlerParts {
   readonly call: RouteCall;
 }
 
-/** Serves one call of an agent. Identity, budget and signal are those of the call; tasks are found under its person alone. */
+/** Serves one call of an agent. Identity, budget and life are those of the call; tasks are found under its person alone. */
 export function createCallHandler({ sdk, deps, agent, origin, call }: HandlerParts): CallHandler {
   const who = actingCallerOf(call);
   const tasks = createCallerTasks(deps, agent, who);

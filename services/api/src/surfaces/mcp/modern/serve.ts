@@ -60,7 +60,7 @@ export function createModernServing(deps: McpDeps, calls: Calls) {
   const handler = createMcpHandler(serverOf, options);
 
   return async (call: RouteCall): Promise<Reply> => {
-    const { caller, signal, whenOver, body } = call;
+    const { caller, whenOver, body } = call;
     const serve = (served: AbortSignal, parsedBody: unknown = body) =>
       handler.fetch(webRequestOf(call.head, mayAsk(body) ? disconnectOf(call) : served), {
         parsedBody,
@@ -68,7 +68,7 @@ export function createModernServing(deps: McpDeps, calls: Calls) {
       });
     const takes = takenBy(call);
     if (isListening(body) && !takes.events) return noEvents(call);
-    if (!isLong(body)) return endingItself(body, await replyOf(await serve(signal), takes));
+    if (!isLong(body)) return endingItself(body, await replyOf(await serve(call.signal), takes));
     const reader = { stream: 'mcp', returns: false };
     const refused = refusalOfListening(deps, call);
     if (refused !== undefined) return refused;
@@ -110,8 +110,7 @@ interface ServedRequest {
 /** The client's disconnecting alone, which cancels a call: a pod that drains or a lost place cancels none. */
 function disconnectOf(call: RouteCall): AbortSignal {
   const disconnect = new AbortController();
-  call.signal.addEventListener('abort', () => call.draining || disconnect.abort(), { once: true });
-  if (call.signal.aborted && !call.draining) disconnect.abort();
+  call.whenOver(() => call.draining || disconnect.abort());
   return disconnect.signal;
 }
 
