@@ -102,17 +102,22 @@ async function main(): Promise<number> {
   if ('notRun' in redis) throw new Error(redis.notRun);
   /** The reasons of each failure, by test. */
   const failed = new Map<string, string[]>();
+  let rounds = 0;
+  let isStopped = false;
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => (isStopped = true));
   try {
-    for (let at = 0; at < times; at += 1) {
-      const condition = conditions[at % conditions.length];
+    while (rounds < times) {
+      const condition = conditions[rounds % conditions.length];
       if (condition === undefined) break;
       const startedAt = Date.now();
       const found = await round(condition, files, redis.url);
+      if (isStopped) break;
+      rounds += 1;
       for (const { what, why } of found) failed.set(what, [...(failed.get(what) ?? []), why]);
       const seconds = Math.round((Date.now() - startedAt) / 1000);
       process.stdout.write(
         [
-          `round ${at + 1} of ${times}, ${condition.name}: ${found.length} failed (${seconds} s)`,
+          `round ${rounds} of ${times}, ${condition.name}: ${found.length} failed (${seconds} s)`,
           ...found.map(({ what }) => `    ${what}`),
           '',
         ].join('\n'),
@@ -123,8 +128,10 @@ async function main(): Promise<number> {
   }
   const lines = [...failed]
     .sort(([, one], [, other]) => other.length - one.length)
-    .map(([what, reasons]) => [`${reasons.length} of ${times}  ${what}`, ...new Set(reasons)].join('\n    '));
-  process.stdout.write(`\n${lines.length === 0 ? `nothing failed in ${times} rounds` : lines.join('\n')}\n`);
+    .map(([what, reasons]) =>
+      [`${reasons.length} of ${rounds}  ${what}`, ...new Set(reasons)].join('\n    '),
+    );
+  process.stdout.write(`\n${lines.length === 0 ? `nothing failed in ${rounds} rounds` : lines.join('\n')}\n`);
   return failed.size === 0 ? 0 : 1;
 }
 
