@@ -87,9 +87,8 @@ export async function answerToolCall(
 
 /** One request of a read during which its server asks: as a tool call, with a place among the streams of the user. */
 export function answerRead(deps: ToolCallDeps, call: RouteCall, read: RequestedRead, ctx: ServerContext) {
-  const { caller, whenOver } = call;
   const reader = { stream: 'mcp', returns: false };
-  return inStreamPlace(deps.limits, { caller, whenOver }, reader, async (place) => {
+  return inStreamPlace(deps.limits, call, reader, async (place) => {
     const params = { ...callOfRead(read), read };
     return answerToolCall({ ...deps, served: place.signal }, call, params, ctx).finally(place.release);
   });

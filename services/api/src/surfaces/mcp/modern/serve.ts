@@ -60,7 +60,7 @@ export function createModernServing(deps: McpDeps, calls: Calls) {
   const handler = createMcpHandler(serverOf, options);
 
   return async (call: RouteCall): Promise<Reply> => {
-    const { caller, whenOver, body } = call;
+    const { body } = call;
     const serve = (served: AbortSignal, parsedBody: unknown = body) =>
       handler.fetch(webRequestOf(call.head, mayAsk(body) ? disconnectOf(call) : served), {
         parsedBody,
@@ -72,7 +72,7 @@ export function createModernServing(deps: McpDeps, calls: Calls) {
     const reader = { stream: 'mcp', returns: false };
     const refused = refusalOfListening(deps, call);
     if (refused !== undefined) return refused;
-    return inStreamPlace(deps.limits, { caller, whenOver }, reader, async (place) => {
+    return inStreamPlace(deps.limits, call, reader, async (place) => {
       const listening = isListening(body)
         ? await beginListening({ ...deps, calls }, call, place.signal)
         : undefined;
