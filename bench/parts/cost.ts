@@ -5,6 +5,7 @@ import type { Bench } from '../bench.ts';
 import { type Measurement, median, microseconds, quantile, ratiosOf } from '../measurement.ts';
 import { openBenchEngine, QUESTION, TENANT, userOf } from '../pod/engine.ts';
 import { rawLifecycles } from '../processes/raw-scripts.ts';
+import { openStraight, type Straight } from '../processes/straight.ts';
 import { redisCpu } from '../redis-usage.ts';
 import { inSlots } from '../slots.ts';
 
@@ -18,15 +19,22 @@ export async function cost(bench: Bench): Promise<Measurement[]> {
   const { redisUrl, scaled, progress } = bench;
   const redis = new Redis(redisUrl);
   const { engine, backend } = await openBenchEngine(redisUrl);
+  const straight = openStraight(redis);
   const raw: number[] = [];
   const parley: number[] = [];
   const shared: number[] = [];
+  const straightAlone: number[] = [];
+  const straightShared: number[] = [];
   const rounds = scaled(ROUNDS, 1);
   const count = scaled(LIFECYCLES, 50);
   for (let round = 0; round <= rounds; round += 1) {
     const rawEach = await redisCpu(redis, count, () => rawLifecycles(redis, count));
     const parleyEach = await redisCpu(redis, count, () => lifecycles(engine, count));
     const sharedEach = await redisCpu(redis, count, () => lifecycles(engine, count, sharedStreamOf));
+    const straightEach = await redisCpu(redis, count, () => straightLives(straight, count));
+    const straightSharedEach = await redisCpu(redis, count, () =>
+      straightLives(straight, count, sharedStreamOf),
+    );
     progress(
       `cost ${round}/${rounds}: raw ${rawEach.toFixed(1)} us, Parley ${parleyEach.toFixed(1)} us of Redis CPU, with a feed ${sharedEach.toFixed(1)} us`,
     );
@@ -34,6 +42,8 @@ export async function cost(bench: Bench): Promise<Measurement[]> {
     raw.push(rawEach);
     parley.push(parleyEach);
     shared.push(sharedEach);
+    straightAlone.push(straightEach);
+    straightShared.push(straightSharedEach);
   }
   await backend.close();
   await redis.quit();
@@ -56,8 +66,44 @@ export async function cost(bench: Bench): Promise<Measurement[]> {
       ratios: ratiosOf(shared, raw),
       aim: { atMost: 2.6 },
     },
+    ...floorsOf({ parley, shared, straight: straightAlone, straightShared, raw }),
     growth,
   ];
+}
+
+/** The same commands in scripts without rules: what the design costs before anything is compared. */
+function floorsOf(figures: Record<'parley' | 'shared' | 'straight' | 'straightShared' | 'raw', number[]>) {
+  const { parley, shared, straight, straightShared, raw } = figures;
+  return [
+    {
+      what: 'its floor: the commands of a whole life without the rules, over raw',
+      measured: `${median(straight).toFixed(1)} us`,
+      ratios: ratiosOf(straight, raw),
+    },
+    {
+      what: 'the same on a stream request of several questions',
+      measured: `${median(straightShared).toFixed(1)} us`,
+      ratios: ratiosOf(straightShared, raw),
+    },
+    { what: 'a whole life over its floor', measured: 'ratio', ratios: ratiosOf(parley, straight) },
+    {
+      what: 'the same on a stream request of several questions',
+      measured: 'ratio',
+      ratios: ratiosOf(shared, straightShared),
+    },
+  ];
+}
+
+async function straightLives(
+  straight: Straight,
+  count: number,
+  streamOf?: (userId: string) => string,
+): Promise<void> {
+  await inSlots(count, UNDER_WAY, async (index) => {
+    const userId = userOf(index);
+    const row = await straight.open(userId, streamOf?.(userId));
+    await straight.settle(row, { environment: 'staging', at: 1 });
+  });
 }
 
 async function lifecycles(

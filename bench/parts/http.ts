@@ -1,7 +1,6 @@
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { Redis } from 'ioredis';
 import { type Pod, startPod } from '../../test/harness/processes/processes.ts';
-import { startProcess } from '../../test/harness/processes/start-process.ts';
 import type { Bench } from '../bench.ts';
 import { type Measurement, median, microseconds, quantile, ratiosOf } from '../measurement.ts';
 import { openBenchEngine, QUESTION, TENANT, userOf } from '../pod/engine.ts';
@@ -15,6 +14,7 @@ import {
 } from '../pod/http-client.ts';
 import { processUsage } from '../process-usage.ts';
 import { rawLifecycles } from '../processes/raw-scripts.ts';
+import { startBare } from '../processes/start-bare.ts';
 import { redisCpu } from '../redis-usage.ts';
 import { inSlots } from '../slots.ts';
 
@@ -104,16 +104,11 @@ function podMeasurement(seconds: readonly number[]): Measurement {
 async function startServers(redisUrl: string) {
   const env = { ...HTTP_ENV, REDIS_URL: redisUrl };
   const pod = await startPod(env);
-  const reference = await startProcess({
-    name: 'reference',
-    entry: 'bench/processes/reference.ts',
-    env,
-    readyWhen: (line) => 'listening' in line,
-  });
+  const reference = await startBare('reference', redisUrl);
   return {
     pod,
     parley: pod.url,
-    reference: `http://127.0.0.1:${String(reference.ready.port)}`,
+    reference: reference.url,
     stop: () => Promise.all([pod.stop(), reference.stop()]),
   };
 }

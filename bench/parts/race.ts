@@ -4,7 +4,7 @@ import type { Variant } from '../processes/messages.ts';
 import { settleAcross } from '../processes/settle-across.ts';
 import { startChild } from '../processes/start-child.ts';
 
-const VARIANTS: readonly Variant[] = ['publish', 'raw', 'validated', 'engine', 'shown'];
+const VARIANTS: readonly Variant[] = ['publish', 'raw', 'validated', 'engine', 'shown', 'straight'];
 const ROUNDS = 5;
 const LOW = { count: 200, perSecond: 400 };
 const FULL = { count: 3_000, underWay: 64 };
@@ -45,7 +45,7 @@ export async function race({ redisUrl, scaled, progress }: Bench): Promise<Measu
 
 function report(figures: ReadonlyMap<Variant, Figures>): Measurement[] {
   const medianOf = (variant: Variant, figure: keyof Figures) => median(figures.get(variant)?.[figure] ?? []);
-  const over = (engine: 'engine' | 'shown', variant: Variant, figure: keyof Figures) =>
+  const over = (engine: 'engine' | 'shown' | 'straight', variant: Variant, figure: keyof Figures) =>
     ratiosOf(figures.get(engine)?.[figure] ?? [], figures.get(variant)?.[figure] ?? []);
   const rows: Measurement[] = VARIANTS.map((variant) => ({
     what: `${variant}: settle to waiter, across two processes`,
@@ -66,6 +66,11 @@ function report(figures: ReadonlyMap<Variant, Figures>): Measurement[] {
       aim: { atMost: 1.8 },
     },
     {
+      what: 'its floor: the commands of the commit without its rules, over publish',
+      measured: 'ratio',
+      ratios: over('straight', 'publish', 'p50'),
+    },
+    {
       what: 'engine throughput over raw read, validate, settle; never seen',
       measured: 'ratio',
       ratios: over('engine', 'validated', 'perSecond'),
@@ -76,6 +81,11 @@ function report(figures: ReadonlyMap<Variant, Figures>): Measurement[] {
       measured: 'ratio',
       ratios: over('shown', 'validated', 'perSecond'),
       aim: { atLeast: 0.7 },
+    },
+    {
+      what: 'its floor: the commands of the commit without its rules',
+      measured: 'ratio',
+      ratios: over('straight', 'validated', 'perSecond'),
     },
     {
       what: 'engine throughput over the raw one-script prototype, never seen',

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import { type Pod, startPod } from '../../test/harness/processes/processes.ts';
+import { type ManagedProcess, startPod } from '../../test/harness/processes/processes.ts';
 import { liveBytes, REPORTS_MEMORY } from '../../test/harness/processes/resources.ts';
 import { userToken } from '../../test/harness/tokens.ts';
 import type { Bench } from '../bench.ts';
@@ -9,6 +9,7 @@ import { TENANT } from '../pod/engine.ts';
 import { type EventReader, openEventReader } from '../pod/event-reader.ts';
 import { HTTP_ENV, SERVICE_TOKEN } from '../pod/http-client.ts';
 import { processUsage } from '../process-usage.ts';
+import { startBare } from '../processes/start-bare.ts';
 import { countCommands } from '../redis-usage.ts';
 import { inSlots } from '../slots.ts';
 
@@ -17,28 +18,47 @@ const SLOTS = 32;
 // Several heartbeats, and as long as the slowest of the things that a silent stream repeats.
 const QUIET_MS = 60_000;
 
-/** A kind of stream, and what one of them should cost. */
+type Server = ManagedProcess & { readonly url: string };
+
+/** A kind of stream, and what one of them should cost; nothing for the floor, which the others are compared with. */
 interface Kind {
   readonly name: string;
-  readonly open: (pod: Pod, index: number) => Promise<EventReader>;
-  readonly aims: { readonly bytes: number; readonly openMs: number };
+  readonly start: (redisUrl: string) => Promise<Server>;
+  readonly open: (server: Server, index: number) => Promise<EventReader>;
+  readonly aims?: { readonly bytes: number; readonly openMs: number };
+}
+
+function startStreamPod(redisUrl: string): Promise<Server> {
+  return startPod(
+    { ...HTTP_ENV, PARLEY_LIMIT_TENANT_READS: '1000000000', REDIS_URL: redisUrl },
+    { nodeArgs: [...REPORTS_MEMORY] },
+  );
+}
+
+async function openInbox(url: string, index: number): Promise<EventReader> {
+  const userId = `silent-${index}`;
+  const token = await userToken({ secret: HTTP_ENV.PARLEY_JWT_SECRET, userId, tenant: TENANT });
+  return openEventReader(url, token);
 }
 
 const KINDS: readonly Kind[] = [
   {
     name: 'inbox',
-    async open(pod, index) {
-      const userId = `silent-${index}`;
-      const token = await userToken({ secret: HTTP_ENV.PARLEY_JWT_SECRET, userId, tenant: TENANT });
-      return openEventReader(`${pod.url}/v1/inbox/events`, token);
-    },
+    start: startStreamPod,
+    open: ({ url }, index) => openInbox(`${url}/v1/inbox/events`, index),
     aims: { bytes: 15_000, openMs: 1 },
   },
   {
     name: 'stream request',
-    open: (pod, index) =>
-      openEventReader(`${pod.url}/v1/streams/silent-${index}/events?userId=silent-${index}`, SERVICE_TOKEN),
+    start: startStreamPod,
+    open: ({ url }, index) =>
+      openEventReader(`${url}/v1/streams/silent-${index}/events?userId=silent-${index}`, SERVICE_TOKEN),
     aims: { bytes: 12_000, openMs: 1 },
+  },
+  {
+    name: 'bare server',
+    start: (redisUrl) => startBare('bare-streams', redisUrl, REPORTS_MEMORY),
+    open: ({ url }, index) => openInbox(`${url}/inbox/${index}`, index),
   },
 ];
 const CPU_SHARE = 0.03;
@@ -49,10 +69,7 @@ export async function silent({ redisUrl, scaled, progress }: Bench): Promise<Mea
   const count = scaled(STREAMS, 20);
   const rows: Measurement[] = [];
   for (const kind of KINDS) {
-    const pod = await startPod(
-      { ...HTTP_ENV, PARLEY_LIMIT_TENANT_READS: '1000000000', REDIS_URL: redisUrl },
-      { nodeArgs: [...REPORTS_MEMORY] },
-    );
+    const pod = await kind.start(redisUrl);
     const held = await hold(pod, redisUrl, kind, {
       count,
       quietMs: Math.min(QUIET_MS, scaled(10 * QUIET_MS, 200)),
@@ -65,7 +82,7 @@ export async function silent({ redisUrl, scaled, progress }: Bench): Promise<Mea
 }
 
 async function hold(
-  pod: Pod,
+  pod: Server,
   redisUrl: string,
   kind: Kind,
   { count, quietMs }: { readonly count: number; readonly quietMs: number },
@@ -101,15 +118,14 @@ async function hold(
 
 function rowsOf({ name, aims }: Kind, count: number, held: Awaited<ReturnType<typeof hold>>): Measurement[] {
   const streams = `${count.toLocaleString('en')} silent streams of kind ${name}`;
-  const figure = (value: number | undefined, text: (value: number) => string, aim: number) => ({
+  const figure = (value: number | undefined, text: (value: number) => string, aim: number | undefined) => ({
     measured: value === undefined ? 'not measured: no /proc' : text(value),
-    ratios: [(value ?? 0) / aim],
-    aim: { atMost: 1 },
+    ...(aim !== undefined && { ratios: [(value ?? 0) / aim], aim: { atMost: 1 } }),
   });
   return [
     {
       what: `${streams}: live bytes of the pod for each`,
-      ...figure(held.heapEach, (bytes) => `${Math.round(bytes)} bytes`, aims.bytes),
+      ...figure(held.heapEach, (bytes) => `${Math.round(bytes)} bytes`, aims?.bytes),
     },
     {
       what: `${streams}: resident memory of the pod for each`,
@@ -118,15 +134,15 @@ function rowsOf({ name, aims }: Kind, count: number, held: Awaited<ReturnType<ty
     },
     {
       what: `${streams}: CPU of the pod to open one`,
-      ...figure(held.openMsEach, (ms) => `${ms.toFixed(2)} ms`, aims.openMs),
+      ...figure(held.openMsEach, (ms) => `${ms.toFixed(2)} ms`, aims?.openMs),
     },
     {
       what: `${streams}: CPU of the pod in the meantime`,
-      ...figure(held.cpuShare, (share) => `${(share * 100).toFixed(1)} %`, CPU_SHARE),
+      ...figure(held.cpuShare, (share) => `${(share * 100).toFixed(1)} %`, aims && CPU_SHARE),
     },
     {
       what: `${streams}: commands at Redis a second, those of scripts included`,
-      ...figure(held.commandsPerSecond, (number) => number.toFixed(0), COMMANDS_PER_SECOND),
+      ...figure(held.commandsPerSecond, (number) => number.toFixed(0), aims && COMMANDS_PER_SECOND),
     },
   ];
 }

@@ -12,6 +12,8 @@ const ROUNDS = 5;
 const TURNS = 2;
 const WHOLE_TURNS = 60;
 const CHANNEL = 'bench:words';
+// The least that a word of a turn is: a publish that compares the fencing token of its run.
+const FENCED = `if redis.call('HGET', KEYS[1], 'fence') == ARGV[1] then return redis.call('PUBLISH', KEYS[2], ARGV[2]) end`;
 // Longer than text waits for more text: every word goes out at once.
 const WORD_MS = COALESCE_MS + 15;
 
@@ -21,22 +23,26 @@ export async function streaming({ redisUrl, scaled, progress }: Bench): Promise<
   const reader = await openBenchEngine(redisUrl);
   const rounds = scaled(ROUNDS, 1);
   const floor: number[] = [];
+  const fencedFloor: number[] = [];
   const words: number[] = [];
   for (let round = 0; round <= rounds; round += 1) {
-    const published: number[] = [];
+    const published: Published = { plain: [], fenced: [] };
     const took: number[] = [];
     for (let turn = 0; turn < scaled(TURNS, 1); turn += 1) {
       const turnEnded = new AbortController();
       const publishing = publishUntil(redisUrl, turnEnded.signal);
       took.push(...(await readWords(pod, reader.engine, `words-${round}-${turn}`)));
       turnEnded.abort();
-      published.push(...(await publishing));
+      const { plain, fenced } = await publishing;
+      published.plain.push(...plain);
+      published.fenced.push(...fenced);
     }
     progress(
-      `streaming ${round}/${rounds}: publish ${Math.round(median(published))} us, a word ${Math.round(median(took))} us`,
+      `streaming ${round}/${rounds}: publish ${Math.round(median(published.plain))} us, fenced ${Math.round(median(published.fenced))} us, a word ${Math.round(median(took))} us`,
     );
     if (round === 0) continue;
-    floor.push(median(published));
+    floor.push(median(published.plain));
+    fencedFloor.push(median(published.fenced));
     words.push(median(took));
   }
   await Promise.all([pod.close(), reader.backend.close()]);
@@ -47,25 +53,44 @@ export async function streaming({ redisUrl, scaled, progress }: Bench): Promise<
       ratios: ratiosOf(words, floor),
       aim: { atMost: 1.8 },
     },
+    {
+      what: 'its floor: a publish that compares a fencing token, over publish at the same pace',
+      measured: `p50 ${Math.round(median(fencedFloor))} us`,
+      ratios: ratiosOf(fencedFloor, floor),
+    },
     await wholeTurns(redisUrl, scaled(WHOLE_TURNS, 4)),
   ];
 }
 
+/** Microseconds from the call to the message: of a plain publish, and of one that compares a fencing token first. */
+interface Published {
+  readonly plain: number[];
+  readonly fenced: number[];
+}
+
 /**
- * Microseconds from PUBLISH to the message, at the pace of the words and between them: a process that was idle for 40 ms
- * takes several times as long as one that is busy.
+ * Publishes in turn plainly and fenced, at the pace of the words and between them: a process that was idle for 40 ms takes
+ * several times as long as one that is busy.
  */
-async function publishUntil(redisUrl: string, signal: AbortSignal): Promise<number[]> {
+async function publishUntil(redisUrl: string, signal: AbortSignal): Promise<Published> {
   const [redis, subscriber] = [new Redis(redisUrl), new Redis(redisUrl)];
   await subscriber.subscribe(CHANNEL);
-  const took: number[] = [];
+  await redis.hset('bench:run', 'fence', '1');
+  redis.defineCommand('benchFenced', { numberOfKeys: 2, lua: FENCED });
+  const { benchFenced } = redis as unknown as { benchFenced: (...args: string[]) => Promise<number> };
+  const publish = {
+    plain: () => redis.publish(CHANNEL, String(microseconds())),
+    fenced: () => benchFenced.call(redis, 'bench:run', CHANNEL, '1', String(microseconds())),
+  };
+  const took: Published = { plain: [], fenced: [] };
   await sleep(WORD_MS / 2);
-  while (!signal.aborted) {
+  for (let count = 0; !signal.aborted; count += 1) {
+    const kind = count % 2 === 0 ? 'plain' : 'fenced';
     const arrived = new Promise<number>((resolve) => {
       subscriber.once('message', (_channel, sentAt: string) => resolve(microseconds() - Number(sentAt)));
     });
-    await redis.publish(CHANNEL, String(microseconds()));
-    took.push(await arrived);
+    await publish[kind]();
+    took[kind].push(await arrived);
     await sleep(WORD_MS);
   }
   await Promise.all([redis.quit(), subscriber.quit()]);

@@ -1,10 +1,20 @@
 import { checkFormAnswer } from '@parley/core/domain/forms/answer';
 import type { FormSchema } from '@parley/core/domain/forms/schema';
+import type { Row } from '@parley/shared/domain/elicitations/row';
+import { commitNames } from '@parley/shared/redis/client/keys';
 import { Redis } from 'ioredis';
 import { microseconds } from '../measurement.ts';
 import { openBenchEngine, QUESTION, SERVICE, TENANT, userOf } from '../pod/engine.ts';
+import { inSlots } from '../slots.ts';
 import type { Variant } from './messages.ts';
 import { rawCommands } from './raw-scripts.ts';
+import { openStraight } from './straight.ts';
+
+/** What the straight scripts publish. */
+interface Woken {
+  readonly elicitationId: string;
+  readonly settlement?: { readonly content: { readonly at: number } };
+}
 
 const POD_CHANNEL = 'bench:pod';
 
@@ -27,6 +37,7 @@ export interface PeerModule {
 }
 
 export async function openContender(variant: Exclude<Variant, 'peer'>, redisUrl: string): Promise<Contender> {
+  if (variant === 'straight') return openStraightContender(redisUrl);
   if (variant === 'engine' || variant === 'shown') return openEngine(redisUrl, variant === 'shown');
   return variant === 'publish' ? openPublish(redisUrl) : openRaw(redisUrl, variant === 'validated');
 }
@@ -92,6 +103,43 @@ async function validate(redis: Redis, id: string, answer: object): Promise<void>
   const { requestedSchema } = JSON.parse(text ?? '') as { readonly requestedSchema: FormSchema };
   if (status !== 'pending' || !checkFormAnswer(requestedSchema, answer).ok)
     throw new Error(`${id} is ${status}`);
+}
+
+/** The floor of an answer to a question that the answering process has shown. */
+function openStraightContender(redisUrl: string): Contender {
+  const straight = openStraight(new Redis(redisUrl));
+  const subscriber = new Redis(redisUrl);
+  const waiters = new Map<string, (startedAt: number) => void>();
+  const rows = new Map<string, Row>();
+  subscriber.on('message', (_channel, message: string) => {
+    const { elicitationId, settlement } = JSON.parse(message) as Woken;
+    if (settlement !== undefined) waiters.get(elicitationId)?.(settlement.content.at);
+  });
+  return {
+    async open(count, streams, onResumed) {
+      const opened: Row[] = [];
+      await inSlots(count, 200, async (index) => {
+        const stream = index % streams;
+        const row = await straight.open(userOf(stream), `straight-${process.pid}-${stream}`);
+        await subscriber.subscribe(commitNames(row, { kinds: new Set(), isOfTurn: false }).streamChannel);
+        waiters.set(row.id, (startedAt) => {
+          waiters.delete(row.id);
+          onResumed(startedAt);
+        });
+        opened.push(row);
+      });
+      return opened.map((row) => JSON.stringify(row));
+    },
+    async prepare(keys) {
+      for (const key of keys) rows.set(key, JSON.parse(key) as Row);
+    },
+    async settle(key) {
+      const row = rows.get(key);
+      if (row === undefined) throw new Error('A row was not prepared.');
+      rows.delete(key);
+      await straight.settle(row, { environment: 'staging', at: microseconds() });
+    },
+  };
 }
 
 async function openEngine(redisUrl: string, isShown: boolean): Promise<Contender> {

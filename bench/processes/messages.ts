@@ -36,9 +36,9 @@ export type Reply =
 /**
  * publish: PUBLISH to message and nothing else; raw: one settle script and a pod channel; validated: the same after a
  * read of the row and the product's check of the answer; engine: Parley, where the answering process has never seen the
- * question; shown: Parley, where it has shown it; peer: the contender whose module the process was started with.
+ * question; shown: Parley, where it has shown it; straight: the commands of a commit in a script without rules; peer: the contender whose module the process was started with.
  */
-export type Variant = 'publish' | 'raw' | 'validated' | 'engine' | 'shown' | 'peer';
+export type Variant = 'publish' | 'raw' | 'validated' | 'engine' | 'shown' | 'straight' | 'peer';
 
 /** One after the other, so many a second; or as fast as possible with so many under way. */
 export type Pace = { readonly perSecond: number } | { readonly underWay: number };
