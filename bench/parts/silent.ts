@@ -16,7 +16,7 @@ import { inSlots } from '../slots.ts';
 const STREAMS = 10_000;
 const SLOTS = 32;
 // Several heartbeats, and as long as the slowest of the things that a silent stream repeats.
-const QUIET_MS = 60_000;
+const QUIET_MS = 90_000;
 
 type Server = ManagedProcess & { readonly url: string };
 

@@ -8,7 +8,8 @@ import { cpuSecondsOf } from '../process-usage.ts';
 import type { Reply } from '../processes/messages.ts';
 import { startChild } from '../processes/start-child.ts';
 
-const READERS = 2_000;
+// Of each of two pods, of which one dies.
+const READERS = 10_000;
 const CALM_MS = 10_000;
 const CALLS_PER_SECOND = 20;
 const LOOK_MS = 250;
@@ -28,12 +29,15 @@ export async function storm({ redisUrl, scaled, progress }: Bench): Promise<Meas
     Pod,
   ];
   const readers = await startChild(redisUrl);
+  const others = await startChild(redisUrl);
   const followed = async (): Promise<Extract<Reply, { type: 'followed' }>> => {
     readers.send({ do: 'followed' });
     return readers.receive('followed');
   };
   readers.send({ do: 'follow', url: dying.url, count });
-  await readers.receive('followed');
+  others.send({ do: 'follow', url: answering.url, count });
+  await Promise.all([readers.receive('followed'), others.receive('followed')]);
+  progress(`storm: ${2 * count} streams over two pods`);
   const client = await createHttpClient(64);
   const calls = startCalls(client, asking, answering);
   await sleep(scaled(CALM_MS, 300));
@@ -53,10 +57,10 @@ export async function storm({ redisUrl, scaled, progress }: Bench): Promise<Meas
   const cpu = (await cpuSecondsOf([asking.pid, answering.pid])) - cpuBefore;
   const rough = calls.take();
   await calls.stop();
-  await Promise.all([readers.kill(), asking.stop(), answering.stop()]);
+  await Promise.all([readers.kill(), others.kill(), asking.stop(), answering.stop()]);
   const backSeconds = (state.lastAt - killedAt) / 1e6;
   const p99 = [calm, rough].map(({ took }) => quantile(took, 0.99)) as [number, number];
-  const readersText = `${count.toLocaleString('en')} readers of a pod that dies`;
+  const readersText = `${count.toLocaleString('en')} readers of a pod that dies, beside as many of another`;
   return [
     {
       what: `${readersText}: all are back after`,

@@ -1,14 +1,12 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { Engine } from '@parley/shared/elicitations/engine';
 import { Redis } from 'ioredis';
 import { startWorker } from '../../test/harness/processes/processes.ts';
 import type { Bench } from '../bench.ts';
 import { type Measurement, quantile } from '../measurement.ts';
-import { openBenchEngine, SERVICE } from '../pod/engine.ts';
+import { openBenchEngine } from '../pod/engine.ts';
 import { cpuSecondsOf } from '../process-usage.ts';
 import { startChild } from '../processes/start-child.ts';
 import { countCommands } from '../redis-usage.ts';
-import { inSlots } from '../slots.ts';
+import { type Deadlines, latenessOf, PATIENCE_MS, throughDeaths } from './deaths.ts';
 
 /** All of them are due within one second. */
 const COUNT = 10_000;
@@ -16,11 +14,13 @@ const DUE_IN_SECONDS = 20;
 /** Due within a minute, in which their asker and one of two workers die. */
 const MANY = 100_000;
 const MANY_DUE_IN_SECONDS = 150;
-const PATIENCE_MS = 120_000;
 const CPU_SECONDS_EACH = 2 / 10_000;
 // Redis wakes a blocked worker on its timer tick: hz 10, so 100 ms.
 const TICK_MS = 100;
-const READS_UNDER_WAY = 16;
+
+function manyOf(scaled: Bench['scaled']): Deadlines {
+  return { count: scaled(MANY, 6), dueInSeconds: scaled(MANY_DUE_IN_SECONDS, 2), overSeconds: scaled(60, 2) };
+}
 
 /** How late deadlines are, while the asking pod runs and after it has been killed. */
 export async function timers({ redisUrl, scaled, progress }: Bench): Promise<Measurement[]> {
@@ -52,7 +52,7 @@ export async function timers({ redisUrl, scaled, progress }: Bench): Promise<Mea
   const count = scaled(COUNT, 5).toLocaleString('en');
   redis.disconnect();
   await worker.stop();
-  const many = await throughDeaths(engine, { redisUrl, scaled, progress });
+  const many = await throughDeaths(engine, { redisUrl, progress }, manyOf(scaled));
   await backend.close();
   return [
     {
@@ -75,43 +75,4 @@ export async function timers({ redisUrl, scaled, progress }: Bench): Promise<Mea
     },
     many,
   ];
-}
-
-/** Deadlines of a whole minute, whose asker is dead. One of two workers, which sweep as often as by default, dies in the middle of that minute. */
-async function throughDeaths(engine: Engine, { redisUrl, scaled, progress }: Bench): Promise<Measurement> {
-  const [dying, living] = await Promise.all([0, 1].map(() => startWorker({ REDIS_URL: redisUrl })));
-  const child = await startChild(redisUrl);
-  const [count, dueInSeconds, overSeconds] = [scaled(MANY, 6), scaled(MANY_DUE_IN_SECONDS, 2), scaled(60, 2)];
-  const firstDueAt = Date.now() + dueInSeconds * 1_000;
-  child.send({ do: 'ask', count, dueInSeconds, overSeconds });
-  const { ids } = await child.receive('opened');
-  await child.kill();
-  await sleep(firstDueAt - Date.now() + (overSeconds * 1_000) / 2);
-  dying?.kill('SIGKILL');
-  const late: number[] = [];
-  const patientUntil = Date.now() + (overSeconds * 1_000) / 2 + PATIENCE_MS;
-  await inSlots(ids.length, READS_UNDER_WAY, async (index) => {
-    const ms = await latenessOf(engine, ids[index] ?? '', patientUntil);
-    if (ms !== undefined) late.push(ms);
-  });
-  await living?.stop();
-  const text = [0.5, 0.99, 1].map((share) => `${quantile(late, share)} ms`).join(', ');
-  progress(`timers, ${count} through two deaths: p50, p99 and latest ${text}`);
-  return {
-    what: `${count.toLocaleString('en')} deadlines in ${overSeconds} s, asker and one of two workers killed: not ended`,
-    measured: `${count - late.length}; p50, p99 and latest ${text} late`,
-    ratios: [count - late.length],
-    aim: { atMost: 0 },
-  };
-}
-
-/** How many ms after its deadline an elicitation ended; undefined for one that nothing has ended by then. Reads again, with pauses. */
-async function latenessOf(engine: Engine, id: string, patientUntil: number): Promise<number | undefined> {
-  for (;;) {
-    const { row, now } = await engine.read(SERVICE, id);
-    if (row.settledAt !== undefined) return row.settledAt - row.expiresAt;
-    if (Date.now() > patientUntil) return;
-    // A pause until well after the deadline: a read in between would disturb what is measured.
-    await sleep(Math.max(0, row.expiresAt - now) + 1_000);
-  }
 }

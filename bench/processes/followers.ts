@@ -61,7 +61,7 @@ export async function startFollowers(url: string, count: number): Promise<Follow
   async function follow(index: number, onFirst: () => void): Promise<void> {
     const token = await userToken({
       secret: HTTP_ENV.PARLEY_JWT_SECRET,
-      userId: `follower-${index}`,
+      userId: `follower-${process.pid}-${index}`,
       tenant: TENANT,
     });
     const backoff = createBackoff(RETRY_DEFAULTS);

@@ -44,8 +44,8 @@ export type TakeStreamPlace = (
 ) => Promise<() => void>;
 
 // The places of a pod that has died are free before: its lease tells.
-const PLACE_MS = 135_000;
-const RENEW_MS = 45_000;
+const PLACE_MS = 270_000;
+const RENEW_MS = 90_000;
 const RETRY_AFTER_SECONDS = 10;
 
 /** Makes what takes places, which are kept over all pods. */
