@@ -5,6 +5,7 @@ import { diagnose } from '@parley/shared/redis/diagnosis/diagnose';
 
 import { installTools } from '../infra/release/tools.ts';
 import { ensurePrograms } from './harness/ensure-programs.ts';
+import { bundleEntry } from './harness/processes/bundle.ts';
 import { findRedis } from './harness/redis/find-redis.ts';
 import { installStacks } from './harness/stacks/packages.ts';
 import { type Costs, estimateAll, readCosts, writeCosts } from './runner/costs.ts';
@@ -33,6 +34,9 @@ const CHECKS: readonly { readonly name: string; readonly command: readonly strin
     command: ['npm', 'run', '--silent', 'build', '-w', 'clients/console'],
   },
 ];
+
+/** What nearly every pod of a test file starts from. */
+const PROGRAMS = ['services/api/src/main.ts', 'services/worker/src/main.ts', 'clients/cli/src/main.ts'];
 
 const print = (text: string) => void process.stdout.write(`${text}\n`);
 
@@ -87,6 +91,8 @@ async function runAll(
   const [sources] = outcomes;
   // The proofs tell nothing more while the sources themselves are broken.
   if (sources !== undefined && sources.code !== 0) return { outcomes };
+  // Test files that begin together would each build what they all start from.
+  if (filters.length === 0) for (const entry of PROGRAMS) await bundleEntry(entry);
   const name = isSoak ? 'proofs at full size' : 'proofs';
   print(`\n== ${name}`);
   let proofs: VitestEnd | undefined;

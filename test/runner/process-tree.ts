@@ -34,6 +34,8 @@ export interface ProcessTree {
 }
 
 const SAMPLE_MS = 500;
+/** Processes that belong to nobody here are read again once in so many looks, in case that another one has their number. */
+const STRANGERS_EVERY = 10;
 
 /** What a process works for that was not assigned to a test file. */
 export const RUNNER = 'the runner';
@@ -47,19 +49,24 @@ export function followProcesses(): ProcessTree {
   const seconds = new Map<string, number>();
   const known = new Map<string, { seconds: number; what: string }>();
   const assigned = new Map<number, string>();
+  const strangers = new Set<string>();
   let peakBytes = 0;
   let samples = 0;
   let runnable = 0;
   let wanted = 0;
 
   function sample(): void {
-    const all = new Map(listProcesses().map((process) => [process.pid, process]));
+    if (samples % STRANGERS_EVERY === 0) strangers.clear();
+    const all = new Map(listProcesses(strangers).map((process) => [process.pid, process]));
     let [bytes, wanting] = [0, 0];
     for (const process of all.values()) {
       const key = `${process.pid} ${process.startedAt}`;
       const before = known.get(key);
       const what = before === undefined || assigned.has(process.pid) ? workOf(process, all) : before.what;
-      if (what === undefined) continue;
+      if (what === undefined) {
+        strangers.add(`${process.pid}`);
+        continue;
+      }
       bytes += process.bytes;
       // The runner itself always runs while it looks.
       if (process.isRunnable && what !== RUNNER) wanting += 1;
@@ -99,9 +106,11 @@ export function followProcesses(): ProcessTree {
   };
 }
 
-function listProcesses(): Seen[] {
+/** All processes but those. */
+function listProcesses(strangers: ReadonlySet<string>): Seen[] {
+  const isRead = (name: string) => /^\d+$/.test(name) && !strangers.has(name);
   try {
-    return readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? (readStat(name) ?? []) : []));
+    return readdirSync('/proc').flatMap((name) => (isRead(name) ? (readStat(name) ?? []) : []));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
     throw error;
