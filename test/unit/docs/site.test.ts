@@ -33,6 +33,26 @@ describe('the navigation of the site', () => {
   });
 });
 
+/** Paragraphs, items of lists and cells of tables, without code, comments and headings. */
+function paragraphsOf(page: string): string[] {
+  const prose = read(page)
+    .replaceAll(/^( *)```[\s\S]*?^\1``` *$/gm, '')
+    .replaceAll(/<!--[\s\S]*?-->/g, '')
+    .replaceAll(/^#.*$/gm, '\n');
+  return prose
+    .split(/\n\s*\n|\n(?=\s*(?:[-*]|\d+\.) )|\n(?=\|)/)
+    .flatMap((block) => (block.trimStart().startsWith('|') ? block.split(/(?<!\\)\|/) : [block]));
+}
+
+// Reports state measurements, and the changelog grows by lines.
+it.each(listed.filter((page) => !/^docs\/reports|^CHANGELOG/.test(page)))(
+  '%s has no wall of text',
+  (page) => {
+    const words = (text: string) => text.split(/\s+/).filter(Boolean).length;
+    expect(paragraphsOf(page).filter((text) => words(text) > 80)).toEqual([]);
+  },
+);
+
 it('llms.txt begins as README.md does, and is nothing but the list of pages after it', () => {
   const [, opening = ''] = /^# Parley\n\n([\s\S]*?)\n\n/.exec(read('README.md')) ?? [];
   const groups = mainGroupsOf(root).map(({ title, pages }) =>
