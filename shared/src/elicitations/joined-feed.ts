@@ -8,16 +8,21 @@ import {
   type FeedPosition,
   formatFeedPosition,
   isElicitationEvent,
+  parseFeedPosition,
   type StreamEvent,
   type UnknownEvent,
 } from '@parley/core/domain/events';
+import type { FamilyTypes } from '@parley/core/domain/family';
 import type { StreamRef } from '@parley/core/domain/ids';
 import type { ApprovalRow } from '../domain/approvals/types.ts';
 import { toApprovalWire } from '../domain/approvals/wire.ts';
 import { type Row, toWire } from '../domain/elicitations/row.ts';
-import type { StoredRecord } from '../ports/elicitations/elicitations.ts';
+import type { Wake } from '../domain/elicitations/wake.ts';
+import { type StoredRecord, storedRecordOf } from '../ports/elicitations/elicitations.ts';
 import type { FeedBeginning, FeedEntry, FeedPage } from '../ports/elicitations/feed.ts';
 import type { EngineDeps } from '../records/deps.ts';
+import { endingIn } from '../records/ended.ts';
+import type { FamiliesDeps, RecordDeps } from '../records/family-deps.ts';
 
 // A slow reader keeps one page in memory, and a question may take 50 kB.
 export const FEED_PAGE = 25;
@@ -98,7 +103,8 @@ export async function* newestEvents(
   }
 }
 
-interface JoinedEntry {
+/** An event of a feed: where it lies, and what a reader gets; nothing for what is left out. */
+export interface JoinedEntry {
   readonly at: FeedPosition;
   readonly item: JoinedItem | undefined;
 }
@@ -129,6 +135,32 @@ async function join(
   const records = new Map<string, StoredRecord | undefined>(known?.records);
   for (const [index, id] of ids.entries()) records.set(id, read.records[index]);
   return entries.map((entry) => ({ at: entry.position, item: itemOf(entry, records, read.now) }));
+}
+
+/** The event by which a wake says that a record has ended, joined with the row that this process knows; nothing where it does not. */
+export function endOf({ families }: Pick<FamiliesDeps, 'families'>, wake: Wake): JoinedEntry | undefined {
+  if ('elicitationId' in wake) return joinedEnd(families.questions, wake);
+  return 'approvalId' in wake ? joinedEnd(families.approvals, wake) : undefined;
+}
+
+function joinedEnd<T extends FamilyTypes>(
+  { family, known }: RecordDeps<T>,
+  wake: T['wake'] & Pick<Wake, 'position'>,
+): JoinedEntry | undefined {
+  const read = family.readWake(wake);
+  const position = parseFeedPosition(wake.position);
+  // Most wakes say that something is asked: its row is not known, and need not be.
+  if (read === undefined || position === undefined || !family.isTerminal(read.status)) return undefined;
+  const seen = known.find(read.id);
+  const ending = seen && endingIn(family, read, seen.row);
+  if (seen === undefined || ending === undefined) return undefined;
+  const row = { ...seen.row, ...ending };
+  const event = family.eventOf(row.id, row.revision, row.status, row.settlement);
+  const record = storedRecordOf(row);
+  return {
+    at: position,
+    item: itemOf({ position, at: read.at, event }, new Map([[row.id, record]]), read.at),
+  };
 }
 
 function recordIdOf(event: StreamEvent): string | undefined {

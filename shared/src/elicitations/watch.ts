@@ -1,4 +1,4 @@
-import type { FeedPosition } from '@parley/core/domain/events';
+import { eventNumberOf, type FeedPosition } from '@parley/core/domain/events';
 import type { StreamRef } from '@parley/core/domain/ids';
 import { SleeperReads } from '../async/retry-while-unavailable.ts';
 import { WakeSignal } from '../async/wake-signal.ts';
@@ -8,7 +8,7 @@ import type { BusSignal } from '../ports/elicitations/event-bus.ts';
 import type { EngineDeps } from '../records/deps.ts';
 import { endedByWake } from '../records/ended.ts';
 import type { FamiliesDeps } from '../records/family-deps.ts';
-import { FEED_PAGE, type JoinedItem, readPage } from './joined-feed.ts';
+import { endOf, FEED_PAGE, type JoinedEntry, type JoinedItem, readPage } from './joined-feed.ts';
 
 export interface WatchInput {
   readonly stream: StreamRef;
@@ -66,8 +66,10 @@ async function* follow<Live extends LiveItem>(
   const wakeSignal = new WakeSignal(input.signal);
   const due = new DueItems(liveItemOf);
   const subscription = deps.wakes.subscribe(input.stream, (signal) => {
+    // What this process knows of a record is forgotten with its end.
+    const ended = signal.type === 'event' ? endIn(deps, signal.event) : undefined;
     if (signal.type === 'event') endedByWake(deps, signal.event);
-    if (due.add(signal)) wakeSignal.notify();
+    if (due.add(signal, ended)) wakeSignal.notify();
   });
   const place: FeedPlace = { position: input.after, seen: false };
   const reads = new SleeperReads();
@@ -79,16 +81,30 @@ async function* follow<Live extends LiveItem>(
         await wakeSignal.sleep(readBy);
         if (wakeSignal.woken() === 'notified') reads.notified();
         else reads.silent();
-      } else if (next === 'read') {
+      } else if (next === 'read' || (next.type === 'end' && !follows(place, next))) {
         yield* readOn(deps, input.stream, place, reads);
         if (place.isGone === true) return;
         readBy = performance.now() + reads.readerPauseMs(deps.settings.recheckMs);
+      } else if (next.type === 'end') {
+        place.position = next.at;
+        place.seen = true;
+        if (next.item !== undefined) yield next.item;
       } else yield next;
     }
   } finally {
     subscription.unsubscribe();
     wakeSignal.close();
   }
+}
+
+/** The end of a record that a wake tells, with all that a read would bring. */
+interface End extends JoinedEntry {
+  readonly type: 'end';
+}
+
+function endIn(deps: FamiliesDeps, wake: Wake): End | undefined {
+  const entry = endOf(deps, wake);
+  return entry && { type: 'end', ...entry };
 }
 
 /**
@@ -98,23 +114,28 @@ async function* follow<Live extends LiveItem>(
  */
 class DueItems<Live> {
   readonly #liveItemOf: (after: string, text: LiveText) => Live | undefined;
-  #items: (Live | 'read')[] = ['read'];
+  #items: (Live | End | 'read')[] = ['read'];
 
   constructor(liveItemOf: (after: string, text: LiveText) => Live | undefined) {
     this.#liveItemOf = liveItemOf;
   }
 
-  /** Adds what a signal makes due; false when it makes nothing due that was not due before. */
-  add(signal: BusSignal<Wake>): boolean {
-    const item = this.#itemOf(signal);
-    if (item === undefined || (item === 'read' && this.#items.at(-1) === 'read')) return false;
+  /**
+   * Adds what a signal makes due: the end that it tells, if it tells one, or a read. False when it makes nothing due that was not
+   * due before.
+   */
+  add(signal: BusSignal<Wake>, ended: End | undefined): boolean {
+    const item = ended ?? this.#itemOf(signal);
+    // A read that has not begun finds the end, too.
+    if (item === undefined || ((item === 'read' || item === ended) && this.#items.at(-1) === 'read'))
+      return false;
     if (this.#items.length < ITEMS_MAX) this.#items.push(item);
     else this.#items = ['read'];
     return true;
   }
 
-  /** Removes and returns the next item: a text, or a read of the feed. */
-  next(): Live | 'read' | undefined {
+  /** Removes and returns the next item: a text, an end, or a read of the feed. */
+  next(): Live | End | 'read' | undefined {
     return this.#items.shift();
   }
 
@@ -132,6 +153,11 @@ interface FeedPlace {
   seen: boolean;
   /** True when the feed is not there any more. */
   isGone?: boolean;
+}
+
+/** True for the entry right after the place: nothing was written in between, and the wake tells all that a read would. */
+function follows({ position }: FeedPlace, { at }: End): boolean {
+  return position?.epoch === at.epoch && eventNumberOf(position) + 1 === eventNumberOf(at);
 }
 
 /** Reads the feed from a place to its end, or until Redis is unavailable. */

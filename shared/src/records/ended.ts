@@ -1,6 +1,6 @@
 import { isApprovalEnded } from '@parley/core/domain/approvals/status';
 import { isTerminal } from '@parley/core/domain/elicitations/status';
-import type { FamilyTypes } from '@parley/core/domain/family';
+import type { Family, FamilyTypes, RecordWake, RowOf } from '@parley/core/domain/family';
 import type { Wake } from '../domain/elicitations/wake.ts';
 import type { FamiliesDeps, RecordDeps } from './family-deps.ts';
 
@@ -11,6 +11,20 @@ export function recordEnded<T extends FamilyTypes>(
 ): void {
   timers?.cancel(id);
   known.remove(id);
+}
+
+/**
+ * What a wake changes in a row that it ends, where the wake carries the settlement and the revision after `revision`, by the rule
+ * of `KnownRows`; otherwise nothing. A commit in between, whose wake was missed, may have moved the deadline.
+ */
+export function endingIn<T extends FamilyTypes>(
+  family: Pick<Family<T>, 'isTerminal'>,
+  { status, revision, settlement, at }: RecordWake<T>,
+  known: { readonly revision: number },
+): Partial<RowOf<T>> | undefined {
+  if (revision !== known.revision + 1 || !family.isTerminal(status) || settlement === undefined)
+    return undefined;
+  return { status, revision, settlement, settledAt: at } as Partial<RowOf<T>>;
 }
 
 /** As `recordEnded`, where a wake says that another pod has ended a record. */

@@ -19,9 +19,10 @@ interface KnownRow<T extends FamilyTypes> {
  * Open rows that this process has created, moved or shown. Their next move by this process needs no read.
  *
  * One rule holds for every row that a process keeps, here and in a waiter: it may be out of date, and nobody is told anything
- * by it. It can only become the base of a commit, which compares revision and creation time, moves nothing that has ended, and
- * brings the present row where it refuses; a wake replaces its state only with a newer revision; whatever else is to be decided
- * is decided on the row in the store. The definition is the part that never changes.
+ * by it alone. It can become the base of a commit, which compares revision and creation time, moves nothing that has ended, and
+ * brings the present row where it refuses. It can also become the base of an end that a wake tells with its settlement, where
+ * that has the next revision (`endingIn`): waiters continue, and readers of a stream get the event, without a read. Whatever else is
+ * to be decided or told is read in the store. The definition is the part that never changes.
  */
 export interface KnownRows<T extends FamilyTypes> {
   /** Remembers an open row as the store returned it; removes one that has ended. */

@@ -6,7 +6,7 @@ import { WakeSignal } from '../async/wake-signal.ts';
 import { type Caller, maySee, notFound } from '../domain/caller.ts';
 import { BACKUP_DELAY_MS } from '../ports/elicitations/deadlines.ts';
 import type { WakeSource } from '../ports/elicitations/observer.ts';
-import { recordEnded } from './ended.ts';
+import { endingIn, recordEnded } from './ended.ts';
 import { expire } from './expire.ts';
 import type { RecordDeps } from './family-deps.ts';
 import { readRecord, type SeenRecord } from './read.ts';
@@ -185,19 +185,14 @@ function stillUnavailable(): ParleyError {
   });
 }
 
-/**
- * The ended row, where the wake carries its settlement and the next revision, by the rule of `KnownRows`; otherwise nothing. A
- * commit in between, whose wake was missed, may have moved the deadline.
- */
+/** The row that a wake has ended; nothing where the wake does not tell enough. */
 function endedBy<T extends FamilyTypes>(
   { family }: RecordDeps<T>,
-  { id, status, revision, settlement, at }: RecordWake<T>,
+  wake: RecordWake<T>,
   seen: WaitingRow<T>,
 ): SeenRecord<T> | undefined {
-  if (revision !== seen.revision + 1 || !family.isTerminal(status) || settlement === undefined)
-    return undefined;
-  const ending: Pick<RowOf<T>, 'settlement' | 'settledAt'> = { settlement, settledAt: at };
-  return toRow<T>(id, { ...seen, status, revision, now: at }, ending as Partial<RowOf<T>>);
+  const ending = endingIn(family, wake, seen);
+  return ending && toRow<T>(wake.id, { ...seen, now: wake.at }, ending);
 }
 
 function streamOf({ definition }: Pick<WaitingRow<FamilyTypes>, 'definition'>): StreamRef {

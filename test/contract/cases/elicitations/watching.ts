@@ -2,6 +2,7 @@ import { eventNumberOf, parseFeedPosition } from '@parley/core/domain/events';
 import type { StreamRef } from '@parley/core/domain/ids';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import type { WatchInput, WatchItem } from '@parley/shared/elicitations/watch';
+import type { Feed } from '@parley/shared/ports/elicitations/feed';
 import { describe, expect, it } from 'vitest';
 import type { Contract } from '../../../harness/engines/contract.ts';
 import { deafEngineOn, engineOn } from '../../../harness/engines/engines.ts';
@@ -12,6 +13,7 @@ import {
   newStream,
   QUESTIONS,
   send,
+  serviceOf,
 } from '../../../harness/engines/questions.ts';
 
 function brief(item: WatchItem): string {
@@ -108,6 +110,65 @@ export function watchContract(contract: Contract): void {
           Array.from({ length: 250 }, (_, at) => at + 1),
         );
       }
+    });
+
+    it('gets an end from its wake without a read, as a replay tells it', async () => {
+      const { first, pods } = contract;
+      const { feed } = pods.second;
+      let reads = 0;
+      const counted: Feed = {
+        ...feed,
+        read(...args) {
+          reads += 1;
+          return feed.read(...args);
+        },
+      };
+      const second = engineOn(pods.second, { feed: counted });
+      for (const end of ['accept', 'decline', 'cancel', 'withdraw'] as const) {
+        const stream = newStream();
+        const { row } = await askQuestion(first, stream);
+        const reader = await follow(second, stream);
+        await reader.first(1);
+        // With the event of this question, the reader has surely subscribed.
+        await askQuestion(first, stream);
+        await reader.first(2);
+        reads = 0;
+        if (end === 'withdraw')
+          await first.withdraw({ caller: serviceOf(stream), id: row.id, reason: 'gone' });
+        else
+          await answerQuestion(first, stream, row.id, end, end === 'accept' ? { colour: 'red' } : undefined);
+        const items = await reader.first(3);
+        expect(reads).toBe(0);
+        expect(items.map(strip)).toEqual((await (await follow(first, stream)).first(3)).map(strip));
+      }
+    });
+
+    it('reads what it has missed where the wake before that of an end was lost', async () => {
+      const { first, pods } = contract;
+      const { wakes } = pods.second;
+      let isLost = false;
+      const losing: typeof wakes = {
+        publish: (...args) => wakes.publish(...args),
+        subscribe: (topic, listener) =>
+          wakes.subscribe(topic, (signal) => {
+            const isAsk =
+              signal.type === 'event' && 'status' in signal.event && signal.event.status === 'pending';
+            if (!(isLost && isAsk)) listener(signal);
+          }),
+      };
+      const stream = newStream();
+      const { row } = await askQuestion(first, stream);
+      const reader = await follow(engineOn(pods.second, { wakes: losing }), stream);
+      await reader.first(1);
+      await askQuestion(first, stream);
+      await reader.first(2);
+      isLost = true;
+      await askQuestion(first, stream);
+      await answerQuestion(first, stream, row.id, 'decline');
+      expect((await reader.first(4)).map(brief)).toEqual([
+        ...Array.from({ length: 3 }, () => 'elicitation-request pending'),
+        'elicitation-resolved declined',
+      ]);
     });
 
     it('of a stream without questions waits if it may, and else gets a refusal', async () => {
