@@ -1,7 +1,7 @@
 import { INBOX_PATH } from '../../accounts/own-pages.ts';
 import { type Html, html } from '../kit/html.ts';
 import { actions, buttonLink, name, plain } from './parts.ts';
-import type { PageStrings } from './strings.ts';
+import type { PageStrings } from './strings-en.ts';
 import type { Asking } from './view.ts';
 
 // Longer words get a place of their own to scroll in, so that the choice below stays in reach; see style.ts.

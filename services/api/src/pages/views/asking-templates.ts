@@ -15,7 +15,7 @@ import {
   plain,
   scopeList,
 } from './parts.ts';
-import type { PageStrings } from './strings.ts';
+import type { PageStrings } from './strings-en.ts';
 import type { PageView } from './view.ts';
 
 type AskingView<Page extends PageView['page']> = Extract<PageView, { page: Page }>;

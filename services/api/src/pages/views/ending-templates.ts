@@ -3,10 +3,12 @@ import type { Icon } from '../kit/icons.ts';
 import type { Template } from '../kit/layout.ts';
 import type { Notice } from '../kit/notice.ts';
 import { actions, buttonForm, buttonLink, code, paragraph, plain } from './parts.ts';
-import type { FailureReason, PageStrings } from './strings.ts';
+import type { PageStrings } from './strings-en.ts';
 import type { PageView } from './view.ts';
 
 type EndingView<Page extends PageView['page']> = Extract<PageView, { page: Page }>;
+
+type FailureReason = EndingView<'failed'>['reason'];
 
 const UNAVAILABLE_RETRY_SECONDS = 5;
 const SECONDS_SHOWN_MAX = 90;

@@ -1,7 +1,6 @@
 import type { Language } from '../../http/headers/language.ts';
-import type { PageStrings } from './strings.ts';
 import { GERMAN } from './strings-de.ts';
-import { ENGLISH } from './strings-en.ts';
+import { ENGLISH, type PageStrings } from './strings-en.ts';
 
 const TABLE: Readonly<Record<Language, PageStrings>> = { en: ENGLISH, de: GERMAN };
 

@@ -5,7 +5,7 @@ import { GERMAN_APPROVAL_PAGE } from './approval/strings-de.ts';
 import { GERMAN_CONSOLE_SIGN_IN } from './console/strings-de.ts';
 import { GERMAN_INBOX } from './inbox/strings-de.ts';
 import { GERMAN_LINK } from './link/strings-de.ts';
-import type { PageStrings } from './strings.ts';
+import type { PageStrings } from './strings-en.ts';
 
 export const GERMAN: PageStrings = {
   common: {

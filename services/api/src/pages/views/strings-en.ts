@@ -1,25 +1,26 @@
-import { html } from '../kit/html.ts';
+import { type Html, html } from '../kit/html.ts';
 import { ENGLISH_ACCOUNTS } from './accounts/strings-en.ts';
 import { ENGLISH_ANSWER } from './answer/strings-en.ts';
 import { ENGLISH_APPROVAL_PAGE } from './approval/strings-en.ts';
 import { ENGLISH_CONSOLE_SIGN_IN } from './console/strings-en.ts';
 import { ENGLISH_INBOX } from './inbox/strings-en.ts';
 import { ENGLISH_LINK } from './link/strings-en.ts';
-import type { PageStrings } from './strings.ts';
 
-export const ENGLISH: PageStrings = {
+/** Everything the pages say, in one language; whole sentences, so that every language can order its own. */
+export const ENGLISH = {
   common: {
+    /** Before the document's title when a form came back with a fault. */
     fault: 'Not accepted',
     close: 'You can close this window and return to the chat.',
     tryAgain: 'Try again',
     startAgain: 'To start over, open the link again where you found it.',
-    forSupport: (id) => html`If you ask for help, give this reference: ${id}`,
-    providerSaid: (code) => html`The service answered with this error: ${code}`,
+    forSupport: (id: Html) => html`If you ask for help, give this reference: ${id}`,
+    providerSaid: (code: Html) => html`The service answered with this error: ${code}`,
   },
   signIn: {
     title: 'Sign in to continue',
     why: 'This link is for one person. Signing in confirms that you are this person. It does not connect anything yet.',
-    where: (organisation) => html`You will sign in with ${organisation} and then return to this page.`,
+    where: (organisation: Html) => html`You will sign in with ${organisation} and then return to this page.`,
     button: 'Sign in',
   },
   devSignIn: {
@@ -30,37 +31,44 @@ export const ENGLISH: PageStrings = {
     button: 'Sign in',
   },
   asking: {
+    /** The asker that names no agent, within a sentence and at its start. */
     unnamed: 'the service behind this chat',
     unnamedFirst: 'The service behind this chat',
     person: 'Signed in as',
-    words: (agent) => html`${agent} wrote`,
+    /** Who wrote the message below; the asker comes first. */
+    words: (agent: Html) => html`${agent} wrote`,
     decline: 'Decline',
-    afterDecline: (agent) =>
+    afterDecline: (agent: Html) =>
       html`If you decline, nothing is connected or sent, and ${agent} is informed. You can also close this window and decide later, while the question in the chat is open.`,
+    /** For strategies that learn only later who is there. */
     personLater: 'Your identity is checked afterwards. Nothing can be used before that check.',
   },
   consent: {
-    title: (service) => html`Connect ${service}`,
-    lead: (agent, service) => html`${agent} asks to use your ${service} account on your behalf.`,
+    title: (service: Html) => html`Connect ${service}`,
+    /** Agent, service. */
+    lead: (agent: Html, service: Html) => html`${agent} asks to use your ${service} account on your behalf.`,
     origin: 'You will be sent to',
-    originLater: (service) => html`The sign-in page of ${service}`,
+    originLater: (service: Html) => html`The sign-in page of ${service}`,
     lookAlike:
       'This address contains letters that can look like other letters. Continue only if you know this address.',
     scopes: 'Requested permissions',
     scopesLater: 'The service will show you the requested permissions before you agree.',
-    steps: (service) =>
+    steps: (service: Html) =>
       html`There you sign in to ${service} and agree or refuse. Neither this page nor the chat receives your password. You then return to this page.`,
     proceed: 'Continue',
-    proceedTo: (host) => html`Continue to ${host}`,
+    proceedTo: (host: Html) => html`Continue to ${host}`,
   },
   secret: {
-    title: (service) => html`Connect ${service}`,
-    lead: (agent, service) => html`${agent} asks to use ${service} on your behalf and needs your key for it.`,
-    kept: (agent, service) =>
+    title: (service: Html) => html`Connect ${service}`,
+    lead: (agent: Html, service: Html) =>
+      html`${agent} asks to use ${service} on your behalf and needs your key for it.`,
+    kept: (agent: Html, service: Html) =>
       html`The key is stored encrypted. It is sent only to ${service}, when ${agent} acts there for you. Neither the chat nor the language model receives it.`,
-    onceTitle: (label) => html`Enter: ${label}`,
-    onceLead: (agent, label) => html`${agent} asks you for a secret: ${label}.`,
-    once: (tool, agent) =>
+    onceTitle: (label: Html) => html`Enter: ${label}`,
+    /** Agent, label of the field. */
+    onceLead: (agent: Html, label: Html) => html`${agent} asks you for a secret: ${label}.`,
+    /** The tool that may use it, agent. */
+    once: (tool: Html, agent: Html) =>
       html`It is sent to ${tool} once and then deleted. Neither the chat nor the language model of ${agent} receives it.`,
     faults: {
       empty: 'Nothing was entered. Please fill in the field.',
@@ -77,9 +85,9 @@ export const ENGLISH: PageStrings = {
   console: ENGLISH_CONSOLE_SIGN_IN,
   link: ENGLISH_LINK,
   continue: {
-    title: (host) => html`Continue to ${host}`,
+    title: (host: Html) => html`Continue to ${host}`,
     lead: 'You are being sent to',
-    link: (host) => html`Open ${host}`,
+    link: (host: Html) => html`Open ${host}`,
   },
   waiting: {
     title: 'Waiting for the service to confirm',
@@ -89,10 +97,10 @@ export const ENGLISH: PageStrings = {
       'You can also close this window. The chat continues automatically as soon as the service has confirmed.',
   },
   done: {
-    title: (service) => html`${service} is connected`,
+    title: (service: Html) => html`${service} is connected`,
     titlePlain: 'Done',
     lead: 'The chat continues automatically.',
-    kept: (service) =>
+    kept: (service: Html) =>
       html`The question in the chat had ended before, so the chat does not continue automatically. ${service} is connected now and will be used the next time.`,
     keptPlain:
       'The question in the chat had ended before, so the chat does not continue automatically. Your entry will be used the next time.',
@@ -171,9 +179,9 @@ export const ENGLISH: PageStrings = {
   tooMany: {
     title: 'Too many attempts',
     what: 'There were too many attempts in a short time. Nothing was changed.',
-    waitSeconds: (seconds) =>
+    waitSeconds: (seconds: number) =>
       `Please wait ${seconds === 1 ? 'one second' : `${seconds} seconds`}, then go back and try again.`,
-    waitMinutes: (minutes) =>
+    waitMinutes: (minutes: number) =>
       `Please wait ${minutes === 1 ? 'one minute' : `${minutes} minutes`}, then go back and try again.`,
   },
   unavailable: {
@@ -182,3 +190,4 @@ export const ENGLISH: PageStrings = {
     next: 'Please wait a moment, then go back and try again.',
   },
 };
+export type PageStrings = typeof ENGLISH;

@@ -17,7 +17,7 @@ import {
 import { groupTemplate } from './inbox/group-template.ts';
 import { inboxTemplate } from './inbox/templates.ts';
 import { linkedTemplate, linkOtherTemplate, linkTemplate } from './link/templates.ts';
-import type { PageStrings } from './strings.ts';
+import type { PageStrings } from './strings-en.ts';
 import type { PageView } from './view.ts';
 import { continueTemplate, doneTemplate, waitingTemplate } from './way-templates.ts';
 

@@ -12,7 +12,7 @@ import {
   plain,
   scopeList,
 } from './parts.ts';
-import type { PageStrings } from './strings.ts';
+import type { PageStrings } from './strings-en.ts';
 import type { PageView } from './view.ts';
 
 type WayView<Page extends PageView['page']> = Extract<PageView, { page: Page }>;

@@ -1,5 +1,6 @@
 import { html } from '../../kit/html.ts';
-import { type AccountStrings, dayIn } from './strings.ts';
+import { dayIn } from './strings.ts';
+import type { AccountStrings } from './strings-en.ts';
 
 export const GERMAN_ACCOUNTS: AccountStrings = {
   signInWhy: 'Diese Seite zeigt die Konten, die Sie verbunden haben. Melden Sie sich an, um Ihre zu sehen.',

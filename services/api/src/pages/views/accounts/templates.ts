@@ -12,9 +12,9 @@ import {
   plain,
   scopeList,
 } from '../parts.ts';
-import type { PageStrings } from '../strings.ts';
+import type { PageStrings } from '../strings-en.ts';
 import type { PageView, ShownAccount } from '../view.ts';
-import type { AccountStrings } from './strings.ts';
+import type { AccountStrings } from './strings-en.ts';
 
 type AccountView<Page extends PageView['page']> = Extract<PageView, { page: Page }>;
 

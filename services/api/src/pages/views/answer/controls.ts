@@ -1,6 +1,7 @@
 import type { FormControl } from '@parley/core/domain/forms/controls';
 import { type Html, html } from '../../kit/html.ts';
-import type { AnswerStrings, ControlFault } from './strings.ts';
+import type { ControlFault } from './strings.ts';
+import type { AnswerStrings } from './strings-en.ts';
 
 /** A field as the page shows it. */
 export interface ShownField {

@@ -1,6 +1,7 @@
 import type { FormControl } from '@parley/core/domain/forms/controls';
 import { html } from '../../kit/html.ts';
-import { type AnswerStrings, type ControlFault, durationIn } from './strings.ts';
+import { type ControlFault, durationIn } from './strings.ts';
+import type { AnswerStrings } from './strings-en.ts';
 
 const choices = (amount: number) => (amount === 1 ? '1 Auswahl' : `${amount} Auswahlen`);
 const characters = (amount: number) => `${amount.toLocaleString('de')} Zeichen`;

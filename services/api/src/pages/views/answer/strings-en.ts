@@ -1,7 +1,7 @@
 import type { FormControl } from '@parley/core/domain/forms/controls';
 import { countOf, hintOf } from '@parley/core/domain/forms/hint';
-import { html } from '../../kit/html.ts';
-import { type AnswerStrings, type ControlFault, durationIn } from './strings.ts';
+import { type Html, html } from '../../kit/html.ts';
+import { type ControlFault, durationIn } from './strings.ts';
 
 const FORMATS = {
   email: 'Enter an email address, such as ada@example.com.',
@@ -10,24 +10,29 @@ const FORMATS = {
   'date-time': 'Enter a date, a time and its offset from UTC, such as 2026-03-01T09:30:00+01:00.',
 };
 
-export const ENGLISH_ANSWER: AnswerStrings = {
+/** The texts of the answer page, in one language. */
+export const ENGLISH_ANSWER = {
   entry: {
     title: 'A question for you',
     lead: 'A person or a program that you use sent you this link, to ask you a question. Open it only if you expect it. It can be opened in one browser only.',
     button: 'Show the question',
+    /** For browsers without scripts. */
     label: 'Your link',
     help: 'Copy the whole link into this field.',
+    /** The label of the link for the owner, who signs in instead. */
     signIn: 'Sign in to answer',
   },
+  /** Why the owner signs in. */
   signInWhy:
     'A question is waiting for one person. Signing in confirms that you are this person. It does not answer anything yet.',
+  /** Another person is signed in. */
   mismatch: {
     title: 'This question is for another person',
     what: 'You are not signed in as the person whom this question is for. Nothing was answered.',
     next: 'If you received this link by mistake, close this window.',
   },
   title: 'A question for you',
-  timeLeft: (leftMs) => `Time left to answer: ${durationIn('en', leftMs)}.`,
+  timeLeft: (leftMs: number) => `Time left to answer: ${durationIn('en', leftMs)}.`,
   opens: 'You will be sent to',
   requiredMark: 'required',
   choose: 'Please choose',
@@ -38,7 +43,7 @@ export const ENGLISH_ANSWER: AnswerStrings = {
   fault,
   faults: 'Your answer was not sent. Please correct the marked fields.',
   send: 'Send answer',
-  proceedTo: (host) => html`Continue to ${host}`,
+  proceedTo: (host: Html) => html`Continue to ${host}`,
   ended: {
     answered: {
       title: 'Your answer was recorded',
@@ -61,6 +66,7 @@ export const ENGLISH_ANSWER: AnswerStrings = {
       next: 'You can close this window.',
     },
   },
+  /** Before what is said of a question that had ended before it was answered here. */
   late: 'Your answer came too late and was not recorded.',
   spent: {
     title: 'This link cannot be opened',
@@ -68,6 +74,7 @@ export const ENGLISH_ANSWER: AnswerStrings = {
     next: 'If you still want to answer, ask for a new link where you got this one.',
   },
 };
+export type AnswerStrings = typeof ENGLISH_ANSWER;
 
 function hint(control: FormControl): string | undefined {
   if (control.kind === 'date-time')

@@ -1,48 +1,10 @@
-import type { FormControl } from '@parley/core/domain/forms/controls';
 import type { Fault } from '@parley/core/domain/forms/fault';
-import type { Html } from '../../kit/html.ts';
-import type { Notice } from '../../kit/notice.ts';
 
 /** How a question ended, as its answer page tells it. `settled`: answered in another place, dismissed or taken back. */
 export type AnsweredAs = 'answered' | 'declined' | 'expired' | 'settled';
 
 /** What is wrong with a control. `pattern`: the text does not match the regular expression of its field. */
 export type ControlFault = Fault | { readonly rule: 'pattern' };
-
-/** The texts of the answer page, in one language. */
-export interface AnswerStrings {
-  readonly entry: {
-    readonly title: string;
-    readonly lead: string;
-    readonly button: string;
-    /** For browsers without scripts. */
-    readonly label: string;
-    readonly help: string;
-    /** The label of the link for the owner, who signs in instead. */
-    readonly signIn: string;
-  };
-  /** Why the owner signs in. */
-  readonly signInWhy: string;
-  /** Another person is signed in. */
-  readonly mismatch: Notice;
-  readonly title: string;
-  readonly timeLeft: (leftMs: number) => string;
-  readonly opens: string;
-  readonly requiredMark: string;
-  readonly choose: string;
-  readonly noAnswer: string;
-  readonly yes: string;
-  readonly no: string;
-  readonly hint: (control: FormControl) => string | undefined;
-  readonly fault: (fault: ControlFault) => string;
-  readonly faults: string;
-  readonly send: string;
-  readonly proceedTo: (host: Html) => Html;
-  readonly ended: Readonly<Record<AnsweredAs, Notice>>;
-  /** Before what is said of a question that had ended before it was answered here. */
-  readonly late: string;
-  readonly spent: Notice;
-}
 
 const MINUTE_MS = 60_000;
 const UNITS = [

@@ -17,7 +17,7 @@ import {
   paragraph,
   plain,
 } from '../parts.ts';
-import type { PageStrings } from '../strings.ts';
+import type { PageStrings } from '../strings-en.ts';
 import type { PageView } from '../view.ts';
 import { controlOf } from './controls.ts';
 import type { AnsweredAs } from './strings.ts';

@@ -3,7 +3,7 @@ import { MASK } from '@parley/shared/domain/approvals/mask';
 import { type Html, html } from '../../kit/html.ts';
 import { paragraph } from '../parts.ts';
 import type { PageView } from '../view.ts';
-import type { ApprovalPageStrings } from './strings.ts';
+import type { ApprovalPageStrings } from './strings-en.ts';
 
 type ShownArguments = Pick<Extract<PageView, { page: 'approval' }>, 'arguments' | 'masked'>;
 type ArgumentWords = Pick<ApprovalPageStrings, 'arguments' | 'noArguments' | 'secret' | 'empty'>;

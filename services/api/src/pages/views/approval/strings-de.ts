@@ -1,6 +1,6 @@
 import { html } from '../../kit/html.ts';
 import { durationIn } from '../answer/strings.ts';
-import type { ApprovalPageStrings } from './strings.ts';
+import type { ApprovalPageStrings } from './strings-en.ts';
 
 const next = 'Sie können dieses Fenster schließen.';
 

@@ -1,20 +1,24 @@
-import { html } from '../../kit/html.ts';
+import type { RememberFor } from '@parley/core/domain/approvals/approval';
+import { type Html, html } from '../../kit/html.ts';
 import { durationIn } from '../answer/strings.ts';
-import type { ApprovalPageStrings } from './strings.ts';
 
 const DAY_MS = 86_400_000;
 const next = 'You can close this window.';
 
-export const ENGLISH_APPROVAL_PAGE: ApprovalPageStrings = {
+/** The texts of the page on which a person decides on a call, in one language. */
+export const ENGLISH_APPROVAL_PAGE = {
+  /** Why the person signs in. */
   signInWhy:
     'A call of a tool is waiting for the approval of one person. Signing in confirms that you are this person. It does not decide anything yet.',
+  /** Of the page that opens a link, where it differs from that of a question. */
   entry: {
     title: 'A call waits for your approval',
     lead: 'A person or a program that you use sent you this link, so that you decide on a call of a tool. Open it only if you expect it. It can be opened in one browser only.',
     button: 'Show the call',
     signIn: 'Sign in to decide',
   },
-  title: (agent, tool) => html`${agent} wants to use “${tool}”`,
+  /** Agent, tool. */
+  title: (agent: Html, tool: Html) => html`${agent} wants to use “${tool}”`,
   tool: 'Tool',
   risk: 'Risk',
   risks: { low: 'Low', medium: 'Medium', high: 'High' },
@@ -29,7 +33,7 @@ export const ENGLISH_APPROVAL_PAGE: ApprovalPageStrings = {
   noArguments: 'The call has no arguments.',
   secret: 'secret, not shown',
   empty: 'empty text',
-  rememberFor: (time) =>
+  rememberFor: (time: RememberFor) =>
     time === 'conversation'
       ? 'Do not ask again in this conversation'
       : `Do not ask again for ${durationIn('en', time.days * DAY_MS)}`,
@@ -39,7 +43,8 @@ export const ENGLISH_APPROVAL_PAGE: ApprovalPageStrings = {
   reasonFault: 'Nothing was decided. The reason is too long, or has a character that cannot be sent.',
   approve: 'Approve',
   deny: 'Deny',
-  timeLeft: (leftMs) => `Time left to decide: ${durationIn('en', leftMs)}. After that, the call is not made.`,
+  timeLeft: (leftMs: number) =>
+    `Time left to decide: ${durationIn('en', leftMs)}. After that, the call is not made.`,
   editElsewhere:
     'To approve it with other arguments, decide in the chat, or in the inbox of your application.',
   ended: {
@@ -63,3 +68,4 @@ export const ENGLISH_APPROVAL_PAGE: ApprovalPageStrings = {
   },
   late: 'Your decision came too late and was not recorded.',
 };
+export type ApprovalPageStrings = typeof ENGLISH_APPROVAL_PAGE;

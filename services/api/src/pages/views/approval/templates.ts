@@ -7,7 +7,7 @@ import type { Template } from '../../kit/layout.ts';
 import { inboxLink } from '../asker.ts';
 import { lateTemplate, noticeTemplate } from '../ending-templates.ts';
 import { actions, code, facts, form, name, paragraph, plain } from '../parts.ts';
-import type { PageStrings } from '../strings.ts';
+import type { PageStrings } from '../strings-en.ts';
 import type { PageView } from '../view.ts';
 import { argumentList } from './arguments.ts';
 import { traitsBox } from './traits.ts';

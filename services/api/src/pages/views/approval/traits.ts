@@ -1,7 +1,7 @@
 import type { ToolHints } from '@parley/core/domain/approvals/approval';
 import type { Html } from '../../kit/html.ts';
 import { paragraph } from '../parts.ts';
-import type { PageStrings } from '../strings.ts';
+import type { PageStrings } from '../strings-en.ts';
 import type { ToolTrait } from './strings.ts';
 
 /** What the tool can do, as a warning unless it claims to be harmless. */

@@ -1,5 +1,5 @@
 import { html } from '../../kit/html.ts';
-import type { ConsoleSignInStrings } from './strings.ts';
+import type { ConsoleSignInStrings } from './strings-en.ts';
 
 export const GERMAN_CONSOLE_SIGN_IN: ConsoleSignInStrings = {
   signInWhy: 'Das ist die Konsole derer, die diesen Dienst betreiben. Melden Sie sich an, um sie zu sehen.',

@@ -4,7 +4,7 @@ import type { Template } from '../../kit/layout.ts';
 import { argumentList } from '../approval/arguments.ts';
 import { traitsBox } from '../approval/traits.ts';
 import { code, facts, form, name, ownPath, paragraph, plain } from '../parts.ts';
-import type { PageStrings } from '../strings.ts';
+import type { PageStrings } from '../strings-en.ts';
 import { livePage } from './live.ts';
 import type { GroupView } from './view.ts';
 

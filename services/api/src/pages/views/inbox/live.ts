@@ -2,7 +2,7 @@ import { INBOX_PATH, LIVE } from '../../../accounts/own-pages.ts';
 import { type Html, html } from '../../kit/html.ts';
 import type { Template } from '../../kit/layout.ts';
 import { ownPath } from '../parts.ts';
-import type { PageStrings } from '../strings.ts';
+import type { PageStrings } from '../strings-en.ts';
 import { LIVE_SCRIPT } from './live-script.ts';
 
 interface LivePage {

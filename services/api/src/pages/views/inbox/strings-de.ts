@@ -1,6 +1,6 @@
 import { html } from '../../kit/html.ts';
 import { durationIn } from '../answer/strings.ts';
-import type { InboxStrings } from './strings.ts';
+import type { InboxStrings } from './strings-en.ts';
 
 export const GERMAN_INBOX: InboxStrings = {
   signInWhy: 'Diese Seite zeigt, was auf Sie wartet. Melden Sie sich an, um es zu sehen.',

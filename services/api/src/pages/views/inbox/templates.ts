@@ -5,7 +5,7 @@ import type { Template } from '../../kit/layout.ts';
 import { accountItem } from '../accounts/templates.ts';
 import { askerOf } from '../asker.ts';
 import { actions, buttonForm, buttonLink, facts, form, name, ownPath, paragraph, plain } from '../parts.ts';
-import type { PageStrings } from '../strings.ts';
+import type { PageStrings } from '../strings-en.ts';
 import type { PageView } from '../view.ts';
 import { livePage } from './live.ts';
 import type { ShownGrant, ShownWaiting } from './view.ts';

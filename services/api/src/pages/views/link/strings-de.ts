@@ -1,5 +1,5 @@
 import { html } from '../../kit/html.ts';
-import type { LinkStrings } from './strings.ts';
+import type { LinkStrings } from './strings-en.ts';
 
 export const GERMAN_LINK: LinkStrings = {
   signInWhy: 'Diese Seite verbindet ein Konto eines anderen Dienstes mit Ihrem. Melden Sie sich zuerst an.',

@@ -1,26 +1,28 @@
-import { html } from '../../kit/html.ts';
-import type { LinkStrings } from './strings.ts';
+import { type Html, html } from '../../kit/html.ts';
 
-export const ENGLISH_LINK: LinkStrings = {
+/** What the pages say on which an account of another service is linked to a person. */
+export const ENGLISH_LINK = {
+  /** On the sign-in page. */
   signInWhy: 'This page connects an account of another service with yours. Sign in first.',
-  title: (service) => html`Connect ${service}`,
-  lead: (service) => html`Messages from this ${service} account will then be handled as yours.`,
+  title: (service: Html) => html`Connect ${service}`,
+  lead: (service: Html) => html`Messages from this ${service} account will then be handled as yours.`,
   account: 'Account',
   person: 'Signed in as',
-  warning: (service) =>
+  warning: (service: Html) =>
     html`Continue only if you asked for this link in ${service} yourself. ${service} confirms in the next step that the account is yours.`,
-  proceed: (service) => html`Continue to ${service}`,
+  proceed: (service: Html) => html`Continue to ${service}`,
   signOut: 'Use another account here',
   linked: {
-    title: (service) => html`${service} is connected`,
-    what: (service) => html`The agents in ${service} now know who you are.`,
+    title: (service: Html) => html`${service} is connected`,
+    what: (service: Html) => html`The agents in ${service} now know who you are.`,
     next: 'You can close this window. Send your message again.',
   },
+  /** The browser is signed in to another account of the service. */
   other: {
-    title: (service) => html`That is another ${service} account`,
-    what: (service) =>
+    title: (service: Html) => html`That is another ${service} account`,
+    what: (service: Html) =>
       html`This link was made for another ${service} account than the one that you are signed in to there. Nothing was connected.`,
-    next: (service) =>
+    next: (service: Html) =>
       html`If the link is yours, sign in to ${service} with the account that asked for it, and open the link again. If somebody sent it to you, ignore it.`,
   },
   spent: {
@@ -29,3 +31,4 @@ export const ENGLISH_LINK: LinkStrings = {
     next: 'Write to the app again to get a new one.',
   },
 };
+export type LinkStrings = typeof ENGLISH_LINK;

@@ -1,7 +1,7 @@
 import { html } from '../../kit/html.ts';
 import type { Template } from '../../kit/layout.ts';
 import { actions, buttonForm, facts, name, paragraph, plain } from '../parts.ts';
-import type { PageStrings } from '../strings.ts';
+import type { PageStrings } from '../strings-en.ts';
 import type { PageView } from '../view.ts';
 
 type LinkView<Page extends PageView['page']> = Extract<PageView, { page: Page }>;
