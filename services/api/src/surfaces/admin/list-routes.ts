@@ -1,7 +1,8 @@
 import { APPROVAL_STATUSES, isApprovalEnded } from '@parley/core/domain/approvals/status';
 import { isTerminal, STATUSES } from '@parley/core/domain/elicitations/status';
 import { z } from 'zod';
-import { operator, type Route, route } from '../../http/route.ts';
+import type { Route } from '../../http/route.ts';
+import { adminRoute } from './admin-route.ts';
 import { deliveriesRoute } from './deliveries/route.ts';
 import { type AdminDeps, mayReadContent } from './deps.ts';
 import { SAMPLE_ADMIN_APPROVAL, SAMPLE_ADMIN_ELICITATION, SAMPLE_ADMIN_TURN } from './examples.ts';
@@ -52,13 +53,11 @@ const APPROVAL_COLUMNS = columnsOf(AdminApproval, 'approval');
 const TURN_COLUMNS = columnsOf(AdminTurn);
 
 function elicitationsRoute(deps: AdminDeps, reply: ReplyWithList): Route {
-  return route({
+  return adminRoute({
     method: 'GET',
     path: '/v1/admin/elicitations',
-    proof: operator(),
     query: ElicitationQuery,
     docs: {
-      group: 'Operations',
       summary: "List a tenant's questions",
       description: LIST_DESCRIPTION,
       example: { query: '?olderThanSeconds=600', reply: { elicitations: [SAMPLE_ADMIN_ELICITATION] } },
@@ -71,7 +70,6 @@ function elicitationsRoute(deps: AdminDeps, reply: ReplyWithList): Route {
     },
     async handle(call) {
       const { caller, query } = call;
-      await call.admitted;
       const content = mayReadContent(caller);
       const page = pagesOf(deps.tenantLists, caller, query, {
         kind: 'elicitations',
@@ -93,13 +91,11 @@ function elicitationsRoute(deps: AdminDeps, reply: ReplyWithList): Route {
 }
 
 function approvalsRoute(deps: AdminDeps, reply: ReplyWithList): Route {
-  return route({
+  return adminRoute({
     method: 'GET',
     path: '/v1/admin/approvals',
-    proof: operator(),
     query: ApprovalQuery,
     docs: {
-      group: 'Operations',
       summary: "List a tenant's approvals",
       description: LIST_DESCRIPTION,
       example: { query: '?state=ended&status=denied', reply: { approvals: [SAMPLE_ADMIN_APPROVAL] } },
@@ -109,7 +105,6 @@ function approvalsRoute(deps: AdminDeps, reply: ReplyWithList): Route {
     },
     async handle(call) {
       const { caller, query } = call;
-      await call.admitted;
       const content = mayReadContent(caller);
       const page = pagesOf(deps.tenantLists, caller, query, {
         kind: 'approvals',
@@ -130,13 +125,11 @@ function approvalsRoute(deps: AdminDeps, reply: ReplyWithList): Route {
 }
 
 function turnsRoute(deps: AdminDeps, reply: ReplyWithList): Route {
-  return route({
+  return adminRoute({
     method: 'GET',
     path: '/v1/admin/turns',
-    proof: operator(),
     query: TurnQuery,
     docs: {
-      group: 'Operations',
       summary: "List a tenant's turns",
       description: `${LIST_DESCRIPTION} Runs of delegates are listed, too, with their \`parent\`.`,
       example: { query: '?status=orphaned,queued', reply: { turns: [SAMPLE_ADMIN_TURN] } },
@@ -144,7 +137,6 @@ function turnsRoute(deps: AdminDeps, reply: ReplyWithList): Route {
     },
     async handle(call) {
       const { caller, query } = call;
-      await call.admitted;
       const page = pagesOf(deps.tenantLists, caller, query, {
         kind: 'turns',
         load: (paths) => loadTurns(deps, caller.tenant, paths),

@@ -1,6 +1,7 @@
 import type { ListedKind, ListRange } from '@parley/shared/ports/tenant-lists';
 import { z } from 'zod';
-import { json, operator, type Route, route } from '../../http/route.ts';
+import { json, type Route } from '../../http/route.ts';
+import { adminRoute } from './admin-route.ts';
 import type { AdminDeps } from './deps.ts';
 
 const MINUTE_MS = 60_000;
@@ -45,18 +46,15 @@ const SAMPLE: Counts = {
 
 /** How much a tenant has, by the lists alone. */
 export function overviewRoute(deps: Pick<AdminDeps, 'tenantLists'>): Route {
-  return route({
+  return adminRoute({
     method: 'GET',
     path: '/v1/admin/overview',
-    proof: operator(),
     docs: {
-      group: 'Operations',
       summary: 'Count what is open in a tenant, by its age',
       example: { reply: { elicitations: SAMPLE, approvals: SAMPLE, turns: SAMPLE } },
       replies: { 200: { description: 'By kind', schema: Overview } },
     },
-    async handle({ caller: { tenant }, admitted }) {
-      await admitted;
+    async handle({ caller: { tenant } }) {
       const [elicitations, approvals, turns] = await Promise.all(
         (['elicitations', 'approvals', 'turns'] as const).map((kind) => countsOf(deps, tenant, kind)),
       );

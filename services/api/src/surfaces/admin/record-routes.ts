@@ -6,7 +6,8 @@ import { WithdrawReason } from '@parley/shared/domain/elicitations/response-inpu
 import { webhookIdOf } from '@parley/shared/domain/webhooks/webhook';
 import type { StoredRecord } from '@parley/shared/ports/elicitations/elicitations';
 import { z } from 'zod';
-import { json, jsonBody, operator, type Route, route } from '../../http/route.ts';
+import { json, jsonBody, type Route } from '../../http/route.ts';
+import { adminRoute } from './admin-route.ts';
 import { type AdminDeps, mayReadContent } from './deps.ts';
 import { SAMPLE_ADMIN_APPROVAL, SAMPLE_ADMIN_ELICITATION } from './examples.ts';
 import { factsOfRecord } from './facts.ts';
@@ -112,19 +113,16 @@ function readRoute(deps: AdminDeps, kind: AdminFamily): Route {
     history: [{ at: '2026-01-15T09:30:00.000Z', event: `${family}-request`, status: 'pending', revision: 1 }],
     isHistoryWhole: true,
   };
-  return route({
+  return adminRoute({
     method: 'GET',
     path,
-    proof: operator(),
     docs: {
-      group: 'Operations',
       summary: `Read ${noun} of any user, with its history`,
       example: { reply: example },
       replies: { 200: { description: 'As it stands', schema: z.object({ [family]: schema, ...History }) } },
       errors: ['not_found'],
     },
-    async handle({ caller, params, admitted }) {
-      await admitted;
+    async handle({ caller, params }) {
       const found = await find(deps, caller, kind, params.id);
       const { definition, id } = found.record.row;
       const [view, { history, isWhole }] = await Promise.all([
@@ -137,17 +135,15 @@ function readRoute(deps: AdminDeps, kind: AdminFamily): Route {
 }
 
 function whyRoute(deps: AdminDeps, kind: AdminFamily): Route {
-  return route({
+  return adminRoute({
     method: 'GET',
     path: `${kind.path}/why`,
-    proof: operator(),
     docs: {
       ...REASONS_DOCS,
       summary: `Read why ${kind.noun} waits, or how it ended`,
       example: { reply: REASONS_EXAMPLE },
     },
-    async handle({ caller, params, header, admitted }) {
-      await admitted;
+    async handle({ caller, params, header }) {
       const { record, now } = await find(deps, caller, kind, params.id);
       return reasonsReply(await factsOfRecord(deps, record, now), header);
     },
@@ -167,13 +163,11 @@ async function move(change: () => Promise<unknown>): Promise<void> {
 
 function withdrawRoute(deps: AdminDeps, kind: AdminFamily): Route {
   const { noun, path, schema, sample } = kind;
-  return route({
+  return adminRoute({
     method: 'DELETE',
     path,
-    proof: operator(),
     body: jsonBody(OperatorWithdrawal, { optional: true }),
     docs: {
-      group: 'Operations',
       summary: `Withdraw ${noun} of any user`,
       description:
         'Who waits for it goes on with the outcome `withdrawn`. Withdrawing it again changes nothing.',
@@ -184,8 +178,7 @@ function withdrawRoute(deps: AdminDeps, kind: AdminFamily): Route {
       replies: { 200: { description: 'Withdrawn', schema } },
       errors: ['not_found', 'already_settled', 'expired'],
     },
-    async handle({ caller, params, body, admitted }) {
-      await admitted;
+    async handle({ caller, params, body }) {
       const { record, now } = await find(deps, caller, kind, params.id);
       const { id } = record.row;
       const seen = { ...record, now };
@@ -198,13 +191,11 @@ function withdrawRoute(deps: AdminDeps, kind: AdminFamily): Route {
 
 function extendRoute(deps: AdminDeps, kind: AdminFamily): Route {
   const { noun, path, schema, sample } = kind;
-  return route({
+  return adminRoute({
     method: 'POST',
     path: `${path}/extend`,
-    proof: operator(),
     body: jsonBody(Extension),
     docs: {
-      group: 'Operations',
       summary: `Move the deadline of ${noun} of any user`,
       description: `So much later than it is, and at most ${TIMEOUT_SECONDS_MAX} seconds after the ask. Who waits for it waits longer.`,
       example: {
@@ -214,8 +205,7 @@ function extendRoute(deps: AdminDeps, kind: AdminFamily): Route {
       replies: { 200: { description: 'With its later deadline', schema } },
       errors: ['not_found', 'already_settled', 'expired'],
     },
-    async handle({ caller, params, body: { seconds, reason }, admitted }) {
-      await admitted;
+    async handle({ caller, params, body: { seconds, reason } }) {
       const { record, now } = await find(deps, caller, kind, params.id);
       const { id } = record.row;
       await move(() => deps.engine.extendRecord({ caller, id, seconds, seen: { ...record, now } }));
@@ -226,13 +216,11 @@ function extendRoute(deps: AdminDeps, kind: AdminFamily): Route {
 }
 
 function redeliverRoute(deps: AdminDeps, kind: AdminFamily): Route {
-  return route({
+  return adminRoute({
     method: 'POST',
     path: `${kind.path}/redeliver`,
-    proof: operator(),
     body: jsonBody(RedeliverInput),
     docs: {
-      group: 'Operations',
       summary: `Deliver ${kind.noun} again`,
       description:
         'By `webhook`: one that was given up or is tried again, at once and from its first attempt on. By the name of a channel, such as `slack`: its messages are brought up to date.',
@@ -243,8 +231,7 @@ function redeliverRoute(deps: AdminDeps, kind: AdminFamily): Route {
       replies: { 200: { description: 'On its way', schema: Redelivered } },
       errors: ['not_found'],
     },
-    async handle({ caller, params, body: { by }, admitted }) {
-      await admitted;
+    async handle({ caller, params, body: { by } }) {
       const { tenant } = caller;
       const { record } = await find(deps, caller, kind, params.id);
       const { id, definition } = record.row;

@@ -5,9 +5,10 @@ import { DETACHED, type RunHead } from '@parley/shared/domain/runs/run';
 import { resumeRun } from '@parley/shared/runs/resume';
 import { stopTurn } from '@parley/shared/runs/stop';
 import { z } from 'zod';
-import { json, jsonBody, operator, type Route, route } from '../../http/route.ts';
+import { json, jsonBody, type Route } from '../../http/route.ts';
 import { serviceOwner } from '../../turns/principal.ts';
 import { readTurnTimeline, Timeline } from '../../turns/timeline.ts';
+import { adminRoute } from './admin-route.ts';
 import type { AdminDeps } from './deps.ts';
 import { SAMPLE_ADMIN_TURN } from './examples.ts';
 import { factsOfTurn } from './facts.ts';
@@ -52,41 +53,35 @@ async function see(deps: AdminDeps, stream: StreamRef): Promise<SeenTurn> {
 }
 
 function readRoute(deps: AdminDeps): Route {
-  return route({
+  return adminRoute({
     method: 'GET',
     path: PATH,
-    proof: operator(),
     query: OwnerQuery,
     docs: {
-      group: 'Operations',
       summary: 'Read how a turn of any user stands',
       example: { query: QUERY, reply: SAMPLE_ADMIN_TURN },
       replies: { 200: { description: 'As it stands', schema: AdminTurn } },
       errors: ['not_found'],
     },
-    async handle({ caller, params, query, admitted }) {
-      await admitted;
+    async handle({ caller, params, query }) {
       return json(200, turnView(await see(deps, streamOf(caller, query, params.streamRequestId))));
     },
   });
 }
 
 function timelineRoute(deps: AdminDeps): Route {
-  return route({
+  return adminRoute({
     method: 'GET',
     path: `${PATH}/timeline`,
-    proof: operator(),
     query: OwnerQuery,
     docs: {
-      group: 'Operations',
       summary: 'Read the timeline of a turn of any user',
       description: 'Steps, tool calls, waits and owners, of the turn and of its delegates. Contains no text.',
       example: { query: QUERY, reply: { conversationId: 'trip-7', runs: [] } },
       replies: { 200: { description: 'The timeline', schema: Timeline } },
       errors: ['not_found'],
     },
-    async handle({ caller, params, query, admitted }) {
-      await admitted;
+    async handle({ caller, params, query }) {
       const timeline = await readTurnTimeline(deps, streamOf(caller, query, params.streamRequestId));
       if (timeline === undefined) throw notFound();
       return json(200, timeline);
@@ -95,18 +90,16 @@ function timelineRoute(deps: AdminDeps): Route {
 }
 
 function whyRoute(deps: AdminDeps): Route {
-  return route({
+  return adminRoute({
     method: 'GET',
     path: `${PATH}/why`,
-    proof: operator(),
     query: OwnerQuery,
     docs: {
       ...REASONS_DOCS,
       summary: 'Read why a turn waits, or how it ended',
       example: { query: QUERY, reply: REASONS_EXAMPLE },
     },
-    async handle({ caller, params, query, header, admitted }) {
-      await admitted;
+    async handle({ caller, params, query, header }) {
       const facts = await factsOfTurn(deps, streamOf(caller, query, params.streamRequestId));
       if (facts === undefined) throw notFound();
       return reasonsReply(facts, header);
@@ -115,13 +108,11 @@ function whyRoute(deps: AdminDeps): Route {
 }
 
 function stopRoute(deps: AdminDeps): Route {
-  return route({
+  return adminRoute({
     method: 'POST',
     path: `${PATH}/stop`,
-    proof: operator(),
     query: OwnerQuery,
     docs: {
-      group: 'Operations',
       summary: 'Stop a turn of any user, with its delegates',
       description:
         'On whichever pod it is, or on none. Its open questions are withdrawn. A run of a delegate is stopped with the turn that it works for.',
@@ -129,8 +120,7 @@ function stopRoute(deps: AdminDeps): Route {
       replies: { 200: { description: 'It stops, or did not run', schema: Changed } },
       errors: ['not_found'],
     },
-    async handle({ caller, params, query, admitted }) {
-      await admitted;
+    async handle({ caller, params, query }) {
       const stream = streamOf(caller, query, params.streamRequestId);
       const { head } = await see(deps, stream);
       if (head.parent !== undefined) throw ofDelegate(head.parent.streamRequestId);
@@ -149,13 +139,11 @@ function ofDelegate(parent: string): ParleyError {
 }
 
 function resumeRoute(deps: AdminDeps): Route {
-  return route({
+  return adminRoute({
     method: 'POST',
     path: `${PATH}/resume`,
-    proof: operator(),
     query: OwnerQuery,
     docs: {
-      group: 'Operations',
       summary: 'Offer a turn that no pod holds to all pods',
       description:
         'A detached turn looks at what it waits for and is detached again where all of it is open. Nothing happens to a turn that a pod holds.',
@@ -166,8 +154,7 @@ function resumeRoute(deps: AdminDeps): Route {
       replies: { 200: { description: 'Offered, or there was nothing to do', schema: Changed } },
       errors: ['not_found'],
     },
-    async handle({ caller, params, query, admitted }) {
-      await admitted;
+    async handle({ caller, params, query }) {
       const stream = streamOf(caller, query, params.streamRequestId);
       const changed = await resume(deps, stream, await see(deps, stream));
       if (changed) noteAct(deps, caller, stream, { act: 'resume' });
@@ -188,21 +175,18 @@ function isDetached({ owner }: RunHead): boolean {
 }
 
 function redeliverRoute(deps: AdminDeps): Route {
-  return route({
+  return adminRoute({
     method: 'POST',
     path: `${PATH}/redeliver`,
-    proof: operator(),
     query: OwnerQuery,
     body: jsonBody(RedeliverOfTurnInput),
     docs: {
-      group: 'Operations',
       summary: 'Bring the messages of a turn in a channel up to date',
       example: { query: QUERY, body: { by: 'slack' }, reply: { outstanding: true } },
       replies: { 200: { description: 'On its way', schema: Redelivered } },
       errors: ['not_found'],
     },
-    async handle({ caller, params, query, body: { by, deliveryId }, admitted }) {
-      await admitted;
+    async handle({ caller, params, query, body: { by, deliveryId } }) {
       const stream = streamOf(caller, query, params.streamRequestId);
       await see(deps, stream);
       const subject = formatStreamPath(stream);

@@ -1,7 +1,8 @@
 import { bucketOfRecordId } from '@parley/core/domain/ids';
 import { LISTED_STATES, type ListPlace } from '@parley/shared/ports/tenant-lists';
 import { z } from 'zod';
-import { operator, type Route, route } from '../../../http/route.ts';
+import type { Route } from '../../../http/route.ts';
+import { adminRoute } from '../admin-route.ts';
 import type { AdminDeps } from '../deps.ts';
 import { SAMPLE_ADMIN_DELIVERY } from '../examples.ts';
 import type { ReplyWithList } from '../exports.ts';
@@ -30,13 +31,11 @@ const COLUMNS = columnsOf(AdminDelivery);
 
 /** What Parley delivers outside for a tenant, and has not delivered. */
 export function deliveriesRoute(deps: AdminDeps, reply: ReplyWithList): Route {
-  return route({
+  return adminRoute({
     method: 'GET',
     path: '/v1/admin/deliveries',
-    proof: operator(),
     query: DeliveryQuery,
     docs: {
-      group: 'Operations',
       summary: 'List what a tenant has not been delivered',
       description: `${LIST_DESCRIPTION} Webhooks, updates of A2A tasks, and messages of a channel such as Slack, from the commit that notes them until they are delivered; and webhooks that were given up. Contains no content, and of an address the host alone.`,
       example: { query: '?status=retrying', reply: { deliveries: [SAMPLE_ADMIN_DELIVERY] } },
@@ -46,7 +45,6 @@ export function deliveriesRoute(deps: AdminDeps, reply: ReplyWithList): Route {
     },
     async handle(call) {
       const { caller, query } = call;
-      await call.admitted;
       const { state, record, kind: of } = query;
       const { load, ...lists } = listOf(deps, state);
       // A cursor is one of these filters, and has the name of the list where the query has its filter `kind`.

@@ -2,7 +2,8 @@ import { APPROVAL_STATUSES, isApprovalEnded } from '@parley/core/domain/approval
 import { isTerminal, STATUSES } from '@parley/core/domain/elicitations/status';
 import type { ListRange } from '@parley/shared/ports/tenant-lists';
 import { z } from 'zod';
-import { json, operator, type Route, route } from '../../../http/route.ts';
+import { json, type Route } from '../../../http/route.ts';
+import { adminRoute } from '../admin-route.ts';
 import type { AdminDeps } from '../deps.ts';
 import { loadApprovals, loadQuestions } from '../load.ts';
 import type { BriefCache } from './brief-cache.ts';
@@ -83,13 +84,11 @@ const SAMPLE: Count = {
 
 /** How much of a tenant is open and how the rest ended. The lists give the numbers, and a sample of their rows the details. */
 export function countsRoute(deps: AdminDeps, cached: BriefCache): Route {
-  return route({
+  return adminRoute({
     method: 'GET',
     path: '/v1/admin/counts',
-    proof: operator(),
     query: z.strictObject(WindowQuery),
     docs: {
-      group: 'Operations',
       summary: 'Count what is open by agent and age, outcomes by trigger, and times to answer',
       description: 'A pod makes the figures of a tenant at most every five seconds.',
       example: {
@@ -98,8 +97,7 @@ export function countsRoute(deps: AdminDeps, cached: BriefCache): Route {
       },
       replies: { 200: { description: 'By kind', schema: Counts } },
     },
-    async handle({ caller: { tenant }, query: { window }, admitted }) {
-      await admitted;
+    async handle({ caller: { tenant }, query: { window } }) {
       return json(
         200,
         await cached(JSON.stringify(['counts', tenant, window]), () => countsOf(deps, tenant, window)),

@@ -2,7 +2,8 @@ import { isApprovalEnded } from '@parley/core/domain/approvals/status';
 import { ParleyError } from '@parley/core/domain/errors';
 import type { ApprovalRow } from '@parley/shared/domain/approvals/types';
 import { z } from 'zod';
-import { json, operator, type Route, route } from '../../../http/route.ts';
+import { json, type Route } from '../../../http/route.ts';
+import { adminRoute } from '../admin-route.ts';
 import { type AdminDeps, mayReadContent } from '../deps.ts';
 import { loadApprovals } from '../load.ts';
 import type { BriefCache } from './brief-cache.ts';
@@ -64,13 +65,11 @@ const NAME_OF: Readonly<Record<Grouping, (row: ApprovalRow) => string>> = {
 
 /** What the owner of a deployment asks about held calls. */
 export function insightsRoute(deps: AdminDeps, cached: BriefCache): Route {
-  return route({
+  return adminRoute({
     method: 'GET',
     path: '/v1/admin/insights',
-    proof: operator(),
     query: z.strictObject({ ...WindowQuery, by: z.enum(GROUPINGS).default('agent') }),
     docs: {
-      group: 'Operations',
       summary: 'Read how held calls were decided, by agent, tool or person',
       description:
         'By `person` only for keys with the scope `read_content`. A pod makes them at most every five seconds.',
@@ -98,8 +97,7 @@ export function insightsRoute(deps: AdminDeps, cached: BriefCache): Route {
       replies: { 200: { description: 'By name', schema: Insights } },
       errors: ['forbidden'],
     },
-    async handle({ caller, query: { window, by }, admitted }) {
-      await admitted;
+    async handle({ caller, query: { window, by } }) {
       if (by === 'person' && !mayReadContent(caller))
         throw new ParleyError('forbidden', 'Figures by person need the scope read_content.');
       const { tenant } = caller;

@@ -6,9 +6,10 @@ import {
 } from '@parley/shared/ports/tenant-changes';
 import { z } from 'zod';
 import { sampleEvents } from '../../../http/docs/samples.ts';
-import { operator, type Route, route } from '../../../http/route.ts';
+import type { Route } from '../../../http/route.ts';
 import type { SseFrameEvent } from '../../../http/sse.ts';
 import { ownerView } from '../../../turns/principal.ts';
+import { adminRoute } from '../admin-route.ts';
 import type { AdminDeps } from '../deps.ts';
 import { changesOf } from './changes.ts';
 
@@ -43,21 +44,18 @@ export function eventsRoute({
   tenantChanges,
   watchers,
 }: Pick<AdminDeps, 'tenantChanges' | 'watchers'>): Route {
-  return route({
+  return adminRoute({
     method: 'GET',
     path: '/v1/admin/events',
-    proof: operator(),
     opensStream: true,
     docs: {
-      group: 'Operations',
       summary: 'Follow what changes in a tenant',
       description:
         'Events `change` name each question, approval and turn that begins, changes or ends, and each delivery that ends, fails or is begun again, without its content. What a change of a question notes for delivery is not told beside it. The first event is `reload`: changes from now on are told, so read your lists. Another one comes wherever changes may have been missed. A stream that is opened again begins with `reload`, too. A reader that is slow gets the latest change of each.',
       example: { reply: sampleEvents(['reload', undefined, {}], ['change', undefined, SAMPLE]) },
       replies: { 200: { description: 'Server-sent events; data is JSON', events: true } },
     },
-    async handle({ caller, signal, admitted }) {
-      await admitted;
+    async handle({ caller, signal }) {
       const release = watchers.take(caller);
       // The caller may disconnect before the first event is asked for.
       signal.addEventListener('abort', release, { once: true });

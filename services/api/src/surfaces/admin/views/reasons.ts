@@ -11,7 +11,6 @@ const Reasons = z
 
 /** What the docs say about a call that explains something. */
 export const REASONS_DOCS = {
-  group: 'Operations',
   headers: { 'Accept-Language': 'English or German (`de`); English for every other language.' },
   replies: { 200: { description: 'In sentences', schema: Reasons } },
   errors: ['not_found'],
