@@ -146,15 +146,11 @@ function lineOf(
 ): string {
   const holders = tests
     .filter((test) => test.rows.includes(id))
-    .map(({ file, title }) => `${title} ([${fileName(file)}](../${file}))`);
+    .map(({ file, title }) => `${title} ([${file.split('/').at(-1) ?? file}](../${file}))`);
   const scenarios = (heldByKit[id] ?? []).map((scenario) => `kit: \`${scenario}\``);
   const reason = reasons[id];
   const all = [...holders, ...scenarios, ...(reason === undefined ? [] : [reason])];
   return `| ${id} | ${level} | ${cell(text)} | ${all.length === 0 ? '*open*' : all.map(cell).join('; ')} |`;
-}
-
-function fileName(file: string): string {
-  return file.split('/').at(-1) ?? file;
 }
 
 function cell(text: string): string {

@@ -27,7 +27,9 @@ export function createNangoApiRoutes(
       integration_id?: string;
     };
     const session: StoredSession = {
-      tags: lowerKeys(body.tags ?? {}),
+      tags: Object.fromEntries(
+        Object.entries(body.tags ?? {}).map(([name, value]) => [name.toLowerCase(), value]),
+      ),
       allowed: again ? [body.integration_id ?? ''] : (body.allowed_integrations ?? []),
       ...(again && body.connection_id !== undefined && { connectionId: body.connection_id }),
     };
@@ -106,10 +108,6 @@ async function refresh(client: NangoIntegration, connection: StoredConnection): 
 function summaryOf({ id, connectionId, integration, tags }: StoredConnection): object {
   const named = { connection_id: connectionId, provider_config_key: integration, provider: integration };
   return { id, ...named, tags, end_user: null, errors: [], metadata: null };
-}
-
-function lowerKeys(tags: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(tags).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
 function reply(res: ServerResponse, status: number, body: object): void {

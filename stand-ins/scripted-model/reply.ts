@@ -38,7 +38,11 @@ const ARGUMENT_PIECE = 6;
 /** Cuts a reply into deltas, no more of them than the request's token limit allows. */
 export function prepare(reply: ScriptedReply, request: ChatRequest): PreparedReply {
   const digest = createHash('sha256').update(JSON.stringify(request.messages)).digest('hex').slice(0, 20);
-  const all = [...reasoningDeltas(reply), ...textDeltas(reply), ...callDeltas(reply, digest)];
+  const all = [
+    ...wordsIn(reply.reasoning ?? '').map((word) => ({ reasoning_content: word })),
+    ...wordsIn(reply.text ?? '').map((content) => ({ content })),
+    ...callDeltas(reply, digest),
+  ];
   const limit = request.max_completion_tokens ?? request.max_tokens ?? all.length;
   const deltas = all.slice(0, limit);
   const ended = reply.finishReason ?? (reply.calls?.length ? 'tool_calls' : 'stop');
@@ -102,14 +106,6 @@ export function completionOf(reply: PreparedReply): object {
 // `created` is fixed: the same request gets the same bytes.
 function headOf({ id }: PreparedReply, object: string): object {
   return { id, object, created: 0, model: SCRIPTED_MODEL };
-}
-
-function reasoningDeltas({ reasoning = '' }: ScriptedReply): Delta[] {
-  return wordsIn(reasoning).map((word) => ({ reasoning_content: word }));
-}
-
-function textDeltas({ text = '' }: ScriptedReply): Delta[] {
-  return wordsIn(text).map((content) => ({ content }));
 }
 
 function wordsIn(text: string): readonly string[] {

@@ -1,3 +1,5 @@
+import { jsonIn } from '@parley/core/domain/parsed';
+import { isRecord } from '@parley/core/domain/plain-record';
 import { VERSION } from '../version.ts';
 import { type Finding, fault, fine, unseen } from './finding.ts';
 import { isLoopback, jsonOf, type Probed, probe } from './probe.ts';
@@ -152,12 +154,8 @@ async function checkToken({ baseUrl, token }: Target): Promise<Finding> {
 
 /** The expiry of a JWT, in ms since 1970; nothing for another kind of token. */
 function expiryOf(token: string): number | undefined {
-  try {
-    const { exp } = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8'));
-    return typeof exp === 'number' ? exp * 1_000 : undefined;
-  } catch {
-    return undefined;
-  }
+  const claims = jsonIn(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8'));
+  return isRecord(claims) && typeof claims.exp === 'number' ? claims.exp * 1_000 : undefined;
 }
 
 /** The metadata of the MCP endpoint name the address that Parley takes for its own. */

@@ -1,4 +1,5 @@
 import { followEvents, sleep } from '@parley/core';
+import { jsonIn } from '@parley/core/domain/parsed';
 import type { AdminApi } from './client.ts';
 
 const KINDS = ['elicitation', 'approval', 'turn', 'delivery'] as const;
@@ -112,12 +113,8 @@ export function followChanges(
 
 /** The change that an event tells of; undefined for an event that this page does not know, so that the page reads everything again. */
 export function changeOf(data: string): LiveChange | undefined {
-  try {
-    const { kind, id, userId } = JSON.parse(data) as Partial<LiveChange>;
-    return kind !== undefined && KINDS.includes(kind) && typeof id === 'string'
-      ? { kind, id, ...(typeof userId === 'string' && { userId }) }
-      : undefined;
-  } catch {
-    return undefined;
-  }
+  const { kind, id, userId } = (jsonIn(data) ?? {}) as Partial<LiveChange>;
+  return kind !== undefined && KINDS.includes(kind) && typeof id === 'string'
+    ? { kind, id, ...(typeof userId === 'string' && { userId }) }
+    : undefined;
 }

@@ -110,7 +110,7 @@ export function createChatTransport<Message extends UIMessage = UIMessage>(
         // An answer begins no turn: the reply is the elicitation. An equal answer is safe to repeat.
         const call = { method: 'POST', path: CHAT_PATH, headers, body, signal } as const;
         parseElicitation(await transport.request({ ...call, headers: { ...headers, accept: JSON_TYPE } }));
-        return emptyStream();
+        return new ReadableStream({ start: (controller) => controller.close() });
       }
       callsLeft.delete(chatId);
       const idempotencyKey = keys.keyOf(chatId, body);
@@ -142,8 +142,4 @@ export function createChatTransport<Message extends UIMessage = UIMessage>(
       return pending.stop(chatId, signal, requestStop);
     },
   };
-}
-
-function emptyStream(): ReadableStream<UIMessageChunk> {
-  return new ReadableStream({ start: (controller) => controller.close() });
 }

@@ -1,4 +1,5 @@
 import { ParleyError } from '@parley/core/domain/errors';
+import { jsonIn } from '@parley/core/domain/parsed';
 
 const DEPTH_MAX = 32;
 // The one key that changes what a copy of its object inherits. Other words are data, also those of prototypes.
@@ -47,7 +48,7 @@ function faultOfString(
   token: string,
   keys: Set<string> | undefined,
 ): string | undefined {
-  const value = token.includes('\\') ? unescaped(token) : token.slice(1, -1);
+  const value = token.includes('\\') ? (jsonIn(token) as string | undefined) : token.slice(1, -1);
   if (value === undefined) return undefined;
   if (value.includes('\u0000')) return 'holds a NUL character';
   if (!value.isWellFormed()) return 'holds a lone surrogate';
@@ -56,14 +57,6 @@ function faultOfString(
   if (keys.has(value)) return 'names a key twice in one object';
   keys.add(value);
   return undefined;
-}
-
-function unescaped(token: string): string | undefined {
-  try {
-    return JSON.parse(token) as string;
-  } catch {
-    return undefined;
-  }
 }
 
 /** A string before a colon is a key; in an object, white space aside, nothing else can follow one. */

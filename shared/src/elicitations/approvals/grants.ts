@@ -103,7 +103,7 @@ export function createGrants(records: OwnerRecords, conversationMs: number): Gra
       const value = JSON.stringify(grant);
       for (;;) {
         const stored = await records.putIfAbsent(owner, nameOf(grantId), value, restMs);
-        const { revokedAt } = revocationIn(stored) ?? {};
+        const { revokedAt } = RevokedGrant.safeParse(JSON.parse(stored)).data ?? {};
         if (revokedAt === undefined || revokedAt >= settledAt) return;
         if (await records.replace(owner, { name: nameOf(grantId), from: stored, to: value, ttlMs: restMs }))
           return;
@@ -151,10 +151,6 @@ function nameOf(grantId: string): string {
 
 function grantIn(value: string): ApprovalGrant | undefined {
   return ApprovalGrant.safeParse(JSON.parse(value)).data;
-}
-
-function revocationIn(value: string): RevokedGrant | undefined {
-  return RevokedGrant.safeParse(JSON.parse(value)).data;
 }
 
 function ownerOf({ tenant, userId }: Owner): Owner {

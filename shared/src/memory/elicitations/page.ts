@@ -19,7 +19,7 @@ export function pageOf<Row extends RowOf<FamilyTypes>>(
   const rows = firstOf(sorted, request.limit, bytesMax);
   const last = rows.at(-1);
   if (last === undefined || sorted.length === rows.length) return { rows, now };
-  return { rows, now, nextCursor: cursorOf(last) };
+  return { rows, now, nextCursor: `${last.createdAt}.${last.id}` };
 }
 
 /** The first rows up to the limits of a page; the first one in any case. */
@@ -41,10 +41,6 @@ function firstOf<Row extends RowOf<FamilyTypes>>(
 export function newestFirst(a: RowOf<FamilyTypes>, b: RowOf<FamilyTypes>): number {
   if (a.createdAt !== b.createdAt) return b.createdAt - a.createdAt;
   return a.id < b.id ? 1 : -1;
-}
-
-function cursorOf(row: RowOf<FamilyTypes>): string {
-  return `${row.createdAt}.${row.id}`;
 }
 
 function matching({

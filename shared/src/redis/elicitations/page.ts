@@ -1,5 +1,5 @@
 import type { FamilyTypes, RowOf } from '@parley/core/domain/family';
-import { bucketOf, type Owner } from '@parley/core/domain/ids';
+import { bucketOf, isSameOwner } from '@parley/core/domain/ids';
 import type { PageRequest } from '../../ports/elicitations/elicitations.ts';
 import { elicitationKeyPrefix, historyKey, inboxKey } from '../client/keys.ts';
 import type { Script } from '../client/script.ts';
@@ -60,12 +60,8 @@ async function readOnce<T extends FamilyTypes>(
   const rows = found
     .map(([id, ...fields]) => rowOf<T>(String(id), fields))
     .filter((row) => row !== undefined)
-    .filter((row) => isOwnedBy(row, owner));
+    .filter((row) => isSameOwner(row.definition, owner));
   return { rows, now: Number(now), ...(nextCursor !== '' && { nextCursor }) };
-}
-
-function isOwnedBy({ definition }: RowOf<FamilyTypes>, { tenant, userId }: Owner): boolean {
-  return definition.tenant === tenant && definition.userId === userId;
 }
 
 /** Time and id of the last row of the page before; two empty texts for the first page. */

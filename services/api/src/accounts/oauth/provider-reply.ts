@@ -1,3 +1,4 @@
+import { jsonIn } from '@parley/core/domain/parsed';
 import { isRecord } from '@parley/core/domain/plain-record';
 import type { BoundedFetch } from './bounded-fetch.ts';
 
@@ -36,12 +37,8 @@ async function withoutChallenge(response: Response): Promise<Response> {
 /** The record in a body: JSON, whatever its type is called, or the form encoding that older providers use for tokens. */
 function recordIn(text: string, contentType: string): Record<string, unknown> | undefined {
   if (contentType.includes('x-www-form-urlencoded')) return Object.fromEntries(new URLSearchParams(text));
-  try {
-    const value: unknown = JSON.parse(text);
-    return isRecord(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = jsonIn(text);
+  return isRecord(value) ? value : undefined;
 }
 
 /** Without members that say nothing: null and empty texts count as absent. */

@@ -218,7 +218,7 @@ function offered(source: OfferedSource, tool: McpTool): OfferedTool {
   // A page that cannot be read is not named: the client shows the text of the result then.
   const pageOf = (uri: string) => (source.resources ? scopedAddress(source.server, uri) : undefined);
   return {
-    name: wireName(source, tool),
+    name: source.prefix || tool.name === CONNECT ? tool.modelName : tool.name,
     ...(title !== undefined && { title }),
     description,
     inputSchema,
@@ -227,10 +227,6 @@ function offered(source: OfferedSource, tool: McpTool): OfferedTool {
     ...(meta !== undefined && { _meta: withPages(meta, pageOf) }),
     target: toolTarget(source, tool.name, tool.taskSupport),
   };
-}
-
-function wireName({ prefix }: OfferedSource, { name, modelName }: McpTool): string {
-  return prefix || name === CONNECT ? modelName : name;
 }
 
 /** False when no tool of the source is offered under that name, whatever tools the server has. */

@@ -1,7 +1,7 @@
 import { bucketOfRecordId, isApprovalId } from '@parley/core/domain/ids';
 import { sha256 } from '@parley/shared/records/digest';
 import { answerPath } from '../../accounts/own-pages.ts';
-import type { Reply, RequestHead, Route, Surface } from '../../http/route.ts';
+import type { Route, Surface } from '../../http/route.ts';
 import { route } from '../../http/route.ts';
 import type { Browser, CookieKind } from '../serving/browser.ts';
 import { missingPage, type PageRoute, pageRoute, withRequestId } from '../serving/page-route.ts';
@@ -155,10 +155,7 @@ function showRoute(parts: LinkParts, owners: Parts | undefined): Route {
       const signInPath = `${answerPath(visit.param)}?${SIGN_IN}`;
       return replyOf(parts, visit, page({ ...view, signInPath }));
     },
-    refuse: (error, { head, caller = parts.cookie.read(head) }) => refusal(parts, error, head, caller),
+    refuse: (error, { head, caller = parts.cookie.read(head) }) =>
+      replyOf(parts, readVisit(parts, { head, caller }), errorAnswer(error, head.requestId)),
   });
-}
-
-function refusal(parts: LinkParts, error: unknown, head: RequestHead, caller: Browser): Reply {
-  return replyOf(parts, readVisit(parts, { head, caller }), errorAnswer(error, head.requestId));
 }

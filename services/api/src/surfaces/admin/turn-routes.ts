@@ -1,7 +1,7 @@
 import { ParleyError } from '@parley/core/domain/errors';
 import { bucketOf, formatStreamPath, isReferenceId, type StreamRef } from '@parley/core/domain/ids';
 import { type Caller, notFound } from '@parley/shared/domain/caller';
-import { DETACHED, type RunHead } from '@parley/shared/domain/runs/run';
+import { DETACHED } from '@parley/shared/domain/runs/run';
 import { resumeRun } from '@parley/shared/runs/resume';
 import { stopTurn } from '@parley/shared/runs/stop';
 import { z } from 'zod';
@@ -165,13 +165,9 @@ function resumeRoute(deps: AdminDeps): Route {
 
 async function resume(deps: AdminDeps, stream: StreamRef, { head, state }: SeenTurn): Promise<boolean> {
   if (state !== 'detached' && state !== 'queued' && state !== 'orphaned') return false;
-  if (isDetached(head)) await resumeRun(deps, stream, head.term);
+  if (head.owner === DETACHED) await resumeRun(deps, stream, head.term);
   else await deps.runQueue.offer(stream, head.term);
   return true;
-}
-
-function isDetached({ owner }: RunHead): boolean {
-  return owner === DETACHED;
 }
 
 function redeliverRoute(deps: AdminDeps): Route {

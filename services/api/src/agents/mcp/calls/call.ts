@@ -148,7 +148,7 @@ export function createCaller({ sendRequest, limits, lists, retire }: CallerDeps)
     };
     try {
       let reply = await callOnce();
-      if ('error' in reply && isHeaderMismatch(reply.error)) {
+      if ('error' in reply && reply.error instanceof ProtocolError && reply.error.code === HEADER_MISMATCH) {
         lists.invalidate(target);
         await lists.get(target);
         signal?.throwIfAborted();
@@ -218,8 +218,4 @@ export function roundOf(
   return Buffer.byteLength(JSON.stringify(round)) > bytesMax
     ? { type: 'refused', message: `The questions of the server are larger than ${bytesMax} bytes.` }
     : round;
-}
-
-function isHeaderMismatch(error: unknown): boolean {
-  return error instanceof ProtocolError && error.code === HEADER_MISMATCH;
 }

@@ -85,7 +85,8 @@ export async function sendAnswering<Result extends { readonly type: string }>(
   const sealed = call.round();
   if (sealed !== undefined) {
     const opened = rounds?.unseal(call.callKey, sealed);
-    if (opened === undefined || 'taskId' in opened.progress) return lost();
+    if (opened === undefined || 'taskId' in opened.progress)
+      return { type: 'lost', message: 'What it was waiting for cannot be read on this pod.' };
     round = opened.progress;
     // Further writes of the call repeat its round, which must not return to a key that is being replaced.
     if (opened.isAged) await save(round);
@@ -196,10 +197,6 @@ async function answersTo(
 async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await sleep(ms, undefined, { signal }).catch(() => undefined);
   signal.throwIfAborted();
-}
-
-function lost(): McpFailure {
-  return { type: 'lost', message: 'What it was waiting for cannot be read on this pod.' };
 }
 
 /** The arguments that a model gave to a call. */
