@@ -14,9 +14,12 @@ export const Variables = z.object({
     .enum(['production', 'development', 'test'])
     .default('development')
     .describe('`production` refuses settings that are for development only.'),
-  PORT: integer(3000, 0, 65_535, 'Port of the API; 0 selects a free one.'),
+  PORT: integer([3000, 0, 65_535], 'Port of the API; 0 selects a free one.'),
   PARLEY_HOST: z.string().default('0.0.0.0').describe('Address to listen on.'),
-  PARLEY_METRICS_PORT: integer(9464, 0, 65_535, "Port of /metrics (and of the worker's health); 0 for none."),
+  PARLEY_METRICS_PORT: integer(
+    [9464, 0, 65_535],
+    "Port of /metrics (and of the worker's health); 0 for none.",
+  ),
   PARLEY_METRICS_NAMES: z
     .enum(METRIC_NAMES)
     .default('both')
@@ -74,9 +77,7 @@ export const Variables = z.object({
   PARLEY_REDIS_PASSWORD: text('Password of the ACL user.'),
   PARLEY_REDIS_TLS: flag('`true`: TLS to Sentinel or Cluster (for one server, use `rediss://`).'),
   PARLEY_TIMER_QUEUES: integer(
-    1,
-    1,
-    64,
+    [1, 1, 64],
     'Number of BullMQ queues for deadlines; several for a Cluster. Workers also find the timers of pods with another number.',
   ),
 
@@ -88,15 +89,11 @@ export const Variables = z.object({
     'Tenants for which the issuer of the JWKS may issue tokens, comma separated. Default `default`.',
   ),
   PARLEY_JWT_MAX_AGE_SECONDS: integer(
-    86_400,
-    60,
-    31_536_000,
+    [86_400, 60, 31_536_000],
     'How long after its `iat` a user token without `exp` is accepted. Streams end with their token; those of a token with neither claim last this long.',
   ),
   PARLEY_JWT_KEYS_KEPT_SECONDS: integer(
-    3_600,
-    0,
-    604_800,
+    [3_600, 0, 604_800],
     'How long keys of the JWKS that were read are used while the issuer cannot be reached.',
   ),
   PARLEY_JWT_USER_CLAIM: z
@@ -115,21 +112,15 @@ export const Variables = z.object({
     'Secret of at least 32 characters that signs the `requestState` of MCP calls; the same on all pods. Default: a key derived from PARLEY_JWT_SECRET or from the first of PARLEY_VAULT_KEYS, of which each verifies; without them a random key, which is right for one pod only.',
   ),
   PARLEY_MCP_ANSWER_PAGE_SECONDS: integer(
-    60,
-    0,
-    604_800,
+    [60, 0, 604_800],
     'How long an MCP client may leave a form unanswered before the progress of its call names the hosted answer page. Needs PARLEY_PUBLIC_URL and pages on which people sign in.',
   ),
   PARLEY_MCP_SESSION_SECONDS: integer(
-    86_400,
-    60,
-    31_536_000,
+    [86_400, 60, 31_536_000],
     'How long a session of an MCP client is kept after its last request.',
   ),
   PARLEY_MCP_SUBSCRIPTIONS: integer(
-    100,
-    1,
-    1_000,
+    [100, 1, 1_000],
     'Resources to which a session of an MCP client, or one `subscriptions/listen`, may be subscribed at once.',
   ),
 
@@ -138,9 +129,7 @@ export const Variables = z.object({
   ),
   PARLEY_A2A_AUDIENCE: text('Audience that tokens must name at `/run/a2a`. Default PARLEY_JWT_AUDIENCE.'),
   PARLEY_A2A_HOPS: integer(
-    5,
-    1,
-    100,
+    [5, 1, 100],
     'How many deployments may have delegated a task over A2A or AG-UI, one to the next, by the time that it comes here. A longer chain is refused: its agents may delegate to each other in a circle.',
   ),
   PARLEY_A2A_SIGNING_KEY: text(
@@ -155,9 +144,7 @@ export const Variables = z.object({
     'Secrets that sign webhooks, `tenant:whsec_<base64 of 24 to 64 bytes>` comma separated; the same on every api and worker. All secrets of a tenant sign, the newest first, so that they can be rotated. Without one, a tenant cannot ask with a webhookUrl.',
   ),
   PARLEY_DEAD_LETTER_SECONDS: integer(
-    2_592_000,
-    60,
-    31_536_000,
+    [2_592_000, 60, 31_536_000],
     'How long an undeliverable webhook, and its elicitation, stay in the list of dead letters.',
   ),
 
@@ -196,9 +183,7 @@ export const Variables = z.object({
     'Origins of pages that are notified by postMessage when a connect page that they opened is done, comma separated.',
   ),
   PARLEY_CONNECT_PROXY_HOPS: integer(
-    0,
-    0,
-    10,
+    [0, 0, 10],
     'Number of proxies in front of the api that add to X-Forwarded-For. 0: the address of the connection is used.',
   ),
 
@@ -229,15 +214,11 @@ export const Variables = z.object({
   OTEL_EXPORTER_OTLP_PROTOCOL: text('`http/protobuf` (default), `http/json` or `grpc`.'),
   OTEL_EXPORTER_OTLP_METRICS_PROTOCOL: text('The same for metrics alone.'),
   OTEL_METRIC_EXPORT_INTERVAL: integer(
-    60_000,
-    100,
-    86_400_000,
+    [60_000, 100, 86_400_000],
     'Milliseconds between two exports of metrics.',
   ),
   OTEL_METRIC_EXPORT_TIMEOUT: integer(
-    5_000,
-    100,
-    600_000,
+    [5_000, 100, 600_000],
     'Milliseconds that one export of metrics may take.',
   ),
   OTEL_SERVICE_NAME: text('Service name in telemetry. Default `parley-api` or `parley-worker`.'),

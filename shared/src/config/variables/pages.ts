@@ -26,15 +26,11 @@ export const PAGE_VARIABLES = {
     'Claim that says which roles an operator has: its name, or a path with dots such as `realm_access.roles`. Required with PARLEY_CONSOLE=oidc (docs/operations.md).',
   ),
   PARLEY_CONSOLE_IDLE_SECONDS: integer(
-    1_800,
-    60,
-    86_400,
+    [1_800, 60, 86_400],
     'How long the session of an operator lasts without a request of an open page, in seconds.',
   ),
   PARLEY_CONSOLE_SESSION_SECONDS: integer(
-    28_800,
-    60,
-    604_800,
+    [28_800, 60, 604_800],
     'How long the session of an operator lasts at most, in seconds. Roles are read at the sign-in, so this is also how long a role that was taken away may stay.',
   ),
   PARLEY_APPROVAL_LINKS: z

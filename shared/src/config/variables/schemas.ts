@@ -14,7 +14,9 @@ export const list = (about: string) =>
         .filter((part) => part !== ''),
     )
     .describe(about);
-export const integer = (fallback: number, min: number, max: number, about: string) =>
+type Range = readonly [fallback: number, min: number, max: number];
+
+export const integer = ([fallback, min, max]: Range, about: string) =>
   z
     .string()
     .default(String(fallback))

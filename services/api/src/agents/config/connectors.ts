@@ -1,7 +1,7 @@
 import { isAbsolute } from 'node:path';
 import { z } from 'zod';
 import { SIGNING_ALGORITHMS } from './signing-key.ts';
-import { envName, HeaderName, prose, title, token, url } from './value-types.ts';
+import { envName, flag, HeaderName, prose, title, token, url } from './value-types.ts';
 
 const Header = z
   .strictObject({
@@ -108,12 +108,10 @@ const McpOAuthConnector = z
       .optional()
       .describe('How the client secret is sent: in the Authorization header (default) or in the body.'),
     scopes: Scopes,
-    enterpriseManaged: z
-      .boolean()
-      .default(false)
-      .describe(
-        'True: the company sign-in of a person (`PARLEY_CONNECT_IDENTITY=oidc`) connects the account where its provider and the authorization server permit it, and nobody is asked. Needs `clientId`.',
-      ),
+    enterpriseManaged: flag(
+      false,
+      'True: the company sign-in of a person (`PARLEY_CONNECT_IDENTITY=oidc`) connects the account where its provider and the authorization server permit it, and nobody is asked. Needs `clientId`.',
+    ),
   })
   .superRefine(({ issuer, clientId, clientSecretEnv, clientAuthentication, enterpriseManaged }, context) => {
     const refuse = (key: string, message: string) =>

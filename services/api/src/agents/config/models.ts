@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { count, envName, token, url } from './value-types.ts';
+import { count, envName, flag, token, url } from './value-types.ts';
 
 /** How long a model may take, in seconds. Models that reason are silent for minutes. */
 const ModelTimeouts = z
   .strictObject({
-    firstByteSeconds: count(1_200, 1, 86_400, 'Until the first byte of a reply.'),
-    silenceSeconds: count(1_200, 1, 86_400, 'Between two bytes of a reply.'),
-    replySeconds: count(3_600, 1, 86_400, 'For a whole reply.'),
+    firstByteSeconds: count([1_200, 1, 86_400], 'Until the first byte of a reply.'),
+    silenceSeconds: count([1_200, 1, 86_400], 'Between two bytes of a reply.'),
+    replySeconds: count([3_600, 1, 86_400], 'For a whole reply.'),
   })
   .prefault({})
   .describe(
@@ -18,18 +18,14 @@ export type ModelTimeouts = z.infer<typeof ModelTimeouts>;
 const ModelImages = z
   .strictObject({
     number: count(
-      8,
-      1,
-      100,
+      [8, 1, 100],
       'Images that the model gets with one request, those of earlier messages included, the newest first.',
     ),
-    bytes: count(1_048_576, 1_000, 33_554_432, 'Bytes of these images together.'),
-    urls: z
-      .boolean()
-      .default(false)
-      .describe(
-        '`true`: https addresses of images are passed on as they are. The provider of the model opens them, with its own access to networks; Parley never does.',
-      ),
+    bytes: count([1_048_576, 1_000, 33_554_432], 'Bytes of these images together.'),
+    urls: flag(
+      false,
+      '`true`: https addresses of images are passed on as they are. The provider of the model opens them, with its own access to networks; Parley never does.',
+    ),
   })
   .describe(
     'The images (PNG, JPEG, GIF, WebP) that the model takes; `{}` for these limits. Absent: it takes none, and the person and the model are told what was left out.',

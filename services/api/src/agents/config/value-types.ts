@@ -51,9 +51,14 @@ export const token = (lengthMax: number, about: string) =>
     .max(lengthMax)
     .describe(about);
 
+/** True or false, with a default. */
+export const flag = (fallback: boolean, about: string) => z.boolean().default(fallback).describe(about);
+
 /** A whole number within bounds, with a default. */
-export const count = (fallback: number, min: number, max: number, about: string) =>
-  z.int().min(min).max(max).default(fallback).describe(`${about} From ${min} to ${max}.`);
+export const count = (
+  [fallback, min, max]: readonly [fallback: number, min: number, max: number],
+  about: string,
+) => z.int().min(min).max(max).default(fallback).describe(`${about} From ${min} to ${max}.`);
 
 /** The URL of a service, https or http. The rules of production are checked with the environment. */
 export const url = (about: string) =>

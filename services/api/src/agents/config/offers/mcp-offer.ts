@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { AgentAccess } from '../access.ts';
-import { count, Id, prose, token } from '../value-types.ts';
+import { count, flag, Id, prose, token } from '../value-types.ts';
 
 /** When a call becomes a task (MCP 2026-07-28). */
 export const TASK_MODES = ['never', 'auto', 'always', 'required'] as const;
@@ -11,9 +11,7 @@ const TaskMode = z
     'When a call becomes a task for a client with the tasks extension. `never`: it is answered as for all others. `auto`: once it has lasted `taskAfterMs`. `always`: at once. `required`: as `auto`, and clients without the extension are refused.',
   );
 const TaskAfterMs = count(
-  5_000,
-  0,
-  50_000,
+  [5_000, 0, 50_000],
   'How long a request waits for its call until its client gets a task instead, in ms. Questions that come earlier are asked as without tasks.',
 );
 
@@ -32,24 +30,18 @@ const OfferedTools = z.strictObject({
     .min(1, 'names no tool; leave the key out to offer all')
     .optional()
     .describe('Names of the tools that are offered. Absent: all tools of the server.'),
-  prefix: z
-    .boolean()
-    .default(true)
-    .describe(
-      '`true`: a tool is offered as `<server>__<tool>`. `false`: under the server’s own name. Where several servers have `false`, each requires `allow`, and no name may occur twice.',
-    ),
-  prompts: z
-    .boolean()
-    .default(false)
-    .describe(
-      'Whether the prompts of the server are offered, with their completions. `prefix` applies to their names.',
-    ),
-  resources: z
-    .boolean()
-    .default(false)
-    .describe(
-      'Whether the resources and the templates of the server are offered, with the id of the server in their addresses (`ui://<server>~page`), and the pages of its tools (MCP Apps).',
-    ),
+  prefix: flag(
+    true,
+    '`true`: a tool is offered as `<server>__<tool>`. `false`: under the server’s own name. Where several servers have `false`, each requires `allow`, and no name may occur twice.',
+  ),
+  prompts: flag(
+    false,
+    'Whether the prompts of the server are offered, with their completions. `prefix` applies to their names.',
+  ),
+  resources: flag(
+    false,
+    'Whether the resources and the templates of the server are offered, with the id of the server in their addresses (`ui://<server>~page`), and the pages of its tools (MCP Apps).',
+  ),
   task: TaskMode.optional().describe(
     'As `task` of an agent. Absent: what the tool’s `execution.taskSupport` says (`forbidden`: `never`, `required`: `required`), or else `auto`.',
   ),
@@ -71,12 +63,10 @@ const OfferedTools = z.strictObject({
   ),
   limits: z
     .strictObject({
-      toolTimeoutSeconds: count(60, 1, 3_600, 'How long one call may take. Waits for people do not count.'),
-      questionTimeoutSeconds: count(600, 1, 604_800, 'How long a person has to answer.'),
+      toolTimeoutSeconds: count([60, 1, 3_600], 'How long one call may take. Waits for people do not count.'),
+      questionTimeoutSeconds: count([600, 1, 604_800], 'How long a person has to answer.'),
       questionsPerCall: count(
-        20,
-        1,
-        1_000,
+        [20, 1, 1_000],
         'How many questions the server may ask in one call. A call with more is ended.',
       ),
     })

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { count, title, url } from '../value-types.ts';
+import { count, flag, title, url } from '../value-types.ts';
 import { HTTP_CREDENTIAL, PERSON_HEADER, refuseCredential } from './http-credential.ts';
 
 const CardKey = z
@@ -30,33 +30,24 @@ export const A2aAgent = z
       ),
     ...HTTP_CREDENTIAL,
     ...PERSON_HEADER,
-    elicitation: z
-      .boolean()
-      .default(true)
-      .describe('`false`: the agent cannot ask people questions. It is told that nobody answers.'),
-    push: z
-      .boolean()
-      .default(true)
-      .describe('`false`: no push notifications are asked for, also where the agent offers them.'),
+    elicitation: flag(
+      true,
+      '`false`: the agent cannot ask people questions. It is told that nobody answers.',
+    ),
+    push: flag(true, '`false`: no push notifications are asked for, also where the agent offers them.'),
     taskTimeoutSeconds: count(
-      600,
-      1,
-      86_400,
+      [600, 1, 86_400],
       'How long the agent may work on one task. Waits for people do not count.',
     ),
     messageBytes: count(
-      1_048_576,
-      1_024,
-      16_777_216,
+      [1_048_576, 1_024, 16_777_216],
       'Size of one reply or event of the agent. A larger one ends the task.',
     ),
     resultCharacters: count(
-      100_000,
-      1_000,
-      1_000_000,
+      [100_000, 1_000, 1_000_000],
       'How much of the text of its artifacts the delegating model reads.',
     ),
-    artifacts: count(50, 1, 1_000, 'How many artifacts of a task are read.'),
+    artifacts: count([50, 1, 1_000], 'How many artifacts of a task are read.'),
   })
   .superRefine(refuseCredential)
   .describe('An agent elsewhere that speaks A2A, over JSON-RPC or HTTP+JSON.');

@@ -1,6 +1,6 @@
 import { isAbsolute } from 'node:path';
 import { z } from 'zod';
-import { count, title } from '../value-types.ts';
+import { count, flag, title } from '../value-types.ts';
 import { faultOfCommand, PROGRAM } from './program.ts';
 
 /** A program that speaks ACP. Each task gets a process of its own. */
@@ -13,17 +13,15 @@ export const AcpAgent = z
       .max(1_000)
       .refine(isAbsolute, 'must be an absolute path')
       .describe('Working directory of the process and of its sessions, the same on every pod.'),
-    elicitation: z
-      .boolean()
-      .default(true)
-      .describe('`false`: the agent cannot ask people questions. Permissions are then refused, too.'),
+    elicitation: flag(
+      true,
+      '`false`: the agent cannot ask people questions. Permissions are then refused, too.',
+    ),
     taskTimeoutSeconds: count(
-      600,
-      1,
-      86_400,
+      [600, 1, 86_400],
       'How long the agent may work on one task. Waits for people do not count.',
     ),
-    tasksMax: count(8, 1, 1_000, 'How many tasks of the agent may run on one pod at a time.'),
+    tasksMax: count([8, 1, 1_000], 'How many tasks of the agent may run on one pod at a time.'),
   })
   .superRefine((agent, context) => {
     const message = faultOfCommand(agent);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { count, title, url } from '../value-types.ts';
+import { count, flag, title, url } from '../value-types.ts';
 import { HTTP_CREDENTIAL, PERSON_HEADER, refuseCredential } from './http-credential.ts';
 
 /** An agent elsewhere that speaks AG-UI. */
@@ -9,33 +9,22 @@ export const AgUiAgent = z
     url: url('Address to which runs are posted. Redirects are not followed.'),
     ...HTTP_CREDENTIAL,
     ...PERSON_HEADER,
-    elicitation: z
-      .boolean()
-      .default(true)
-      .describe('`false`: the agent cannot ask people questions. Its interrupts are cancelled.'),
-    repeatable: z
-      .boolean()
-      .default(false)
-      .describe(
-        '`true`: a run that is posted again with its `runId` is the same run there, as at another Parley. A run whose end was lost is then posted again; otherwise the task fails.',
-      ),
+    elicitation: flag(true, '`false`: the agent cannot ask people questions. Its interrupts are cancelled.'),
+    repeatable: flag(
+      false,
+      '`true`: a run that is posted again with its `runId` is the same run there, as at another Parley. A run whose end was lost is then posted again; otherwise the task fails.',
+    ),
     taskTimeoutSeconds: count(
-      600,
-      1,
-      86_400,
+      [600, 1, 86_400],
       'How long the agent may work on one task. Waits for people do not count.',
     ),
-    messageBytes: count(1_048_576, 1_024, 16_777_216, 'Size of one event. A larger one ends the task.'),
+    messageBytes: count([1_048_576, 1_024, 16_777_216], 'Size of one event. A larger one ends the task.'),
     threadBytes: count(
-      262_144,
-      1_024,
-      4_194_304,
+      [262_144, 1_024, 4_194_304],
       'Size of the messages and the state of one task, which Parley keeps while the agent waits for a person. Larger ones end the task.',
     ),
     resultCharacters: count(
-      100_000,
-      1_000,
-      1_000_000,
+      [100_000, 1_000, 1_000_000],
       'How much of the text of its messages the delegating model reads.',
     ),
   })

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ApprovalEntry } from '../approval.ts';
-import { count, prose, title, token, url } from '../value-types.ts';
+import { count, flag, prose, title, token, url } from '../value-types.ts';
 import { HTTP_CREDENTIAL, refuseCredential, Scope } from './http-credential.ts';
 import { faultOfCommand, PROGRAM } from './program.ts';
 
@@ -13,12 +13,10 @@ const AnnouncedTool = z.strictObject({
     .describe('JSON Schema of the arguments, as the server lists it.'),
 });
 
-const Elicitation = z
-  .boolean()
-  .default(true)
-  .describe(
-    '`false`: the server cannot ask people questions during its calls. `true`: it can (MCP elicitation); each person then has connections of their own, and with `transport: stdio` processes of their own.',
-  );
+const Elicitation = flag(
+  true,
+  '`false`: the server cannot ask people questions during its calls. `true`: it can (MCP elicitation); each person then has connections of their own, and with `transport: stdio` processes of their own.',
+);
 
 const Protocol = z
   .enum(['auto', '2025-11-25', '2026-07-28'])
@@ -27,17 +25,13 @@ const Protocol = z
     'The MCP revision in which the server is called. `auto`: 2025-11-25 where the server can ask in it, else 2026-07-28. `2026-07-28`: for a server that asks by `input_required`, whose questions then outlive the pod of the call. `2025-11-25`: that one and those before it.',
   );
 
-const Sampling = z
-  .boolean()
-  .default(false)
-  .describe(
-    '`true`: the server may have the model of the agent that calls it write texts (MCP sampling), each after the person has approved what the model is given. Needs `elicitation`. A client of MCP that declares sampling is asked instead, whatever this says.',
-  );
+const Sampling = flag(
+  false,
+  '`true`: the server may have the model of the agent that calls it write texts (MCP sampling), each after the person has approved what the model is given. Needs `elicitation`. A client of MCP that declares sampling is asked instead, whatever this says.',
+);
 
 const TaskTimeout = count(
-  3_600,
-  1,
-  604_800,
+  [3_600, 1, 604_800],
   'How long the server may work on a task that it makes of a call (MCP 2026-07-28). Waits for people do not count.',
 );
 
