@@ -7,9 +7,9 @@ const metrics = z.record(
   z.string(),
   z.strictObject({
     type: z.enum(['counter', 'gauge', 'histogram']),
-    labels: z.array(z.string()),
+    labels: z.array(z.string()).default([]),
     /** `installation`: every pod that reports it reports the same number, so it must not be summed. */
-    scope: z.enum(['pod', 'installation']),
+    scope: z.enum(['pod', 'installation']).default('pod'),
     help: z.string().min(1),
   }),
 );

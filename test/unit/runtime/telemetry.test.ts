@@ -66,7 +66,10 @@ function familiesOf(text: string): Map<string, Family> {
 
 describe('a scrape', () => {
   it('has exactly the metrics that infra/telemetry/metrics.json lists, with their types and labels', async () => {
-    const listed = JSON.parse(readFileSync('infra/telemetry/metrics.json', 'utf8')) as Record<string, Family>;
+    const listed = JSON.parse(readFileSync('infra/telemetry/metrics.json', 'utf8')) as Record<
+      string,
+      { readonly type: string; readonly labels?: readonly string[] }
+    >;
     const telemetry = await start();
     const metrics = createMetrics(telemetry.meter);
     for (const histogram of [metrics.waitDuration, metrics.wakeLatency, metrics.expiredLate])
@@ -75,7 +78,7 @@ describe('a scrape', () => {
     metrics.httpRequestDuration.record(0.1, { route: '/v1/elicitations', method: 'POST' });
     const families = familiesOf(await (await scraper(telemetry))());
     families.delete('target_info');
-    const expected = Object.entries(listed).map(([name, { type, labels }]) => [
+    const expected = Object.entries(listed).map(([name, { type, labels = [] }]) => [
       name,
       { type, labels: [...labels].sort() },
     ]);
