@@ -1,4 +1,4 @@
-import { ParleyError } from '@parley/core/domain/errors';
+import { isParleyError, ParleyError } from '@parley/core/domain/errors';
 import type { Owner } from '@parley/core/domain/ids';
 import type { Row } from './elicitations/row.ts';
 import type { Scope } from './service-key.ts';
@@ -55,4 +55,14 @@ export function maySee(caller: Caller, row: { readonly definition: Owner }): boo
 /** The same error for what does not exist and for what belongs to someone else. */
 export function notFound(): ParleyError {
   return new ParleyError('not_found', 'There is nothing here, or it is not yours.');
+}
+
+/** What a call resolves to; undefined where it rejects with `not_found`. */
+export async function unlessMissing<T>(call: Promise<T>): Promise<T | undefined> {
+  try {
+    return await call;
+  } catch (error) {
+    if (isParleyError(error, 'not_found')) return undefined;
+    throw error;
+  }
 }

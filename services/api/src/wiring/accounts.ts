@@ -25,8 +25,7 @@ import { accountRoutes } from '../surfaces/accounts/routes.ts';
 import type { HasConnectPage } from '../surfaces/rest/elicitations.ts';
 import { createConnectTargets } from './credentials/targets.ts';
 import { isDevelopment, type VaultParts } from './credentials/vault.ts';
-import { brandOf } from './pages/brand.ts';
-import { createPageLog } from './pages/log.ts';
+import { pageSettings } from './pages/settings.ts';
 import type { PodParts } from './pod-parts.ts';
 
 interface AccountParts extends PodParts {
@@ -55,7 +54,7 @@ const STALE_MS = 5 * 60_000;
  * there are no personal tools and no pages were configured.
  */
 export function wireAccounts(parts: AccountParts): WiredAccounts | undefined {
-  const { env, backend, engine, log, metrics, loaded } = parts;
+  const { env, backend, engine, log, loaded } = parts;
   if (!hasPersonalTools(loaded.config) && !isSetUp(env)) return undefined;
   const { elicitations, claims } = backend;
   const isManaged = hasManagedAccounts(loaded.config);
@@ -69,7 +68,8 @@ export function wireAccounts(parts: AccountParts): WiredAccounts | undefined {
     allowLoopbackHttp: isDevelopment(env),
     grantFor: signIns?.grantFor,
   });
-  const onEvent = createPageLog({ log, metrics });
+  const settings = pageSettings(parts);
+  const { onEvent } = settings;
   function onFault(error: unknown): void {
     log.warn({ err: error }, 'an interrupted connect flow could not be ended; the next sweep retries');
   }
@@ -94,11 +94,10 @@ export function wireAccounts(parts: AccountParts): WiredAccounts | undefined {
       ),
   });
   const pages: AuthPagesDeps = {
+    ...settings,
     publicUrl,
     engine,
     elicitations: engine.shown.elicitations,
-    store: backend.pages,
-    limits: backend.limits,
     vault,
     keys,
     identity,
@@ -108,11 +107,6 @@ export function wireAccounts(parts: AccountParts): WiredAccounts | undefined {
     }),
     callLimits: parts.limits,
     notifyOrigins: env.PARLEY_CONNECT_TELL_ORIGINS,
-    brand: brandOf(env),
-    proxyHops: env.PARLEY_CONNECT_PROXY_HOPS,
-    failuresMax: env.PARLEY_LIMIT_CONNECT_FAILURES,
-    postsMax: env.PARLEY_LIMIT_CONNECT_FORMS,
-    onEvent,
   };
   return {
     credentials,

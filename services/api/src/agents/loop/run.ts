@@ -1,52 +1,34 @@
-import type { NotifyRules } from '@parley/core/domain/notify';
 import { startWorkClock } from '@parley/shared/async/work-clock';
 import { leftOutText } from '@parley/shared/domain/runs/content';
-import type { Delivery, Message, RunRef, Support } from '@parley/shared/domain/runs/run';
+import type { Message } from '@parley/shared/domain/runs/run';
 import { cutReply } from '@parley/shared/domain/runs/steps';
-import type { AgentEngine } from '@parley/shared/elicitations/engine';
 import type { Waits } from '@parley/shared/runs/detach';
 import { isInterrupted } from '@parley/shared/runs/interruption';
-import { RunFencedError, type RunWriter } from '@parley/shared/runs/write';
+import { RunFencedError } from '@parley/shared/runs/write';
 import { createBudget } from '../run/budget.ts';
-import type { IdleDetection } from '../run/idle.ts';
 import type { TurnObserver } from '../run/observer.ts';
-import type { ReachOfQuestion } from '../run/reach.ts';
-import { type Delegate, type RunContext, waitsOf } from '../run/run-context.ts';
+import { type RunContext, waitsOf } from '../run/run-context.ts';
 import { BEGINNING, type Checkpoint, inheritedPausesOf } from './checkpoint.ts';
 import { startPolling } from './poll-status.ts';
 import { failTurn, finishTurn, TurnTooLongError } from './run-end.ts';
 import { type RunAgent, runSteps, type Transcript } from './run-steps.ts';
 
-export interface RunOptions extends RunAgent {
-  readonly engine: AgentEngine;
-  readonly writer: RunWriter;
-  readonly run: RunRef;
-  /** The agent: its configured id, and the title that people see. */
-  readonly id: string;
-  readonly title: string;
+export interface RunOptions
+  extends RunAgent,
+    Pick<RunContext, 'engine' | 'writer' | 'run' | 'id' | 'title' | 'delegateTo' | 'released' | 'onFault'>,
+    Pick<RunContext['turn'], 'support' | 'reach' | 'notify' | 'delivery' | 'idle'> {
   readonly observer: TurnObserver;
-  readonly support: Support;
-  readonly reach: ReachOfQuestion;
-  /** How a channel notifies the person of the turn's questions. */
-  readonly notify: NotifyRules | undefined;
   /** The messages before this turn, and the messages that this turn answers. */
   readonly history: readonly Message[];
   readonly input: readonly Message[];
   /** Aborted when the person stops the turn, or, with RunInterruptedError, the pod. */
   readonly stopped: AbortSignal;
-  readonly delegateTo: Delegate;
   /** Where the run continues after a take-over. */
   readonly from?: Checkpoint;
-  readonly delivery: Delivery;
-  readonly idle: IdleDetection;
   /** Releases the run to another pod. Rejects when that fails: then this pod must end it. */
   readonly release: (waits: Waits) => Promise<void>;
-  /** Aborted once `release` has settled. */
-  readonly released: AbortSignal;
   /** Withdraws the turn's open questions, which no call waits for any more. */
   readonly withdrawQuestions: () => Promise<void>;
-  /** Receives the error that ended a turn, for logs. */
-  readonly onFault: (error: unknown) => void;
 }
 
 /**

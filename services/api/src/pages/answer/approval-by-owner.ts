@@ -1,5 +1,5 @@
-import { isParleyError } from '@parley/core/domain/errors';
 import { isApprovalId } from '@parley/core/domain/ids';
+import { unlessMissing } from '@parley/shared/domain/caller';
 import { answerPath, FROM_INBOX } from '../../accounts/own-pages.ts';
 import type { Person } from '../identity/identity.ts';
 import { nextPath } from '../inbox/waiting-items.ts';
@@ -36,11 +36,6 @@ export async function isDecider(parts: Parts, { browser, param: id }: Visit): Pr
   return person !== undefined && (await readOwn(parts, person, id)) !== undefined;
 }
 
-async function readOwn({ engine }: Parts, { tenant, userId }: Person, id: string) {
-  try {
-    return await engine.approvals.read({ kind: 'user', tenant, userId }, id);
-  } catch (error) {
-    if (isParleyError(error, 'not_found')) return undefined;
-    throw error;
-  }
+function readOwn({ engine }: Parts, { tenant, userId }: Person, id: string) {
+  return unlessMissing(engine.approvals.read({ kind: 'user', tenant, userId }, id));
 }

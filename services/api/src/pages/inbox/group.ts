@@ -3,7 +3,7 @@ import { titleOfServer, titleOfTool } from '@parley/core/domain/approvals/tool-t
 import { isParleyError } from '@parley/core/domain/errors';
 import { isApprovalId, type Owner } from '@parley/core/domain/ids';
 import type { ApprovalRow } from '@parley/shared/domain/approvals/types';
-import type { Caller } from '@parley/shared/domain/caller';
+import { type Caller, unlessMissing } from '@parley/shared/domain/caller';
 import type { DecideInput } from '@parley/shared/elicitations/approvals/decide';
 import {
   ANSWER_PAGE_SURFACE,
@@ -91,12 +91,7 @@ async function decideEach(
 }
 
 async function readOwn({ engine }: Parts, caller: Caller, id: string): Promise<ApprovalRow | undefined> {
-  try {
-    return (await engine.approvals.read(caller, id)).row;
-  } catch (error) {
-    if (isParleyError(error, 'not_found')) return undefined;
-    throw error;
-  }
+  return (await unlessMissing(engine.approvals.read(caller, id)))?.row;
 }
 
 /** False for a call that had ended otherwise. */

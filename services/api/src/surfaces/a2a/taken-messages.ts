@@ -1,11 +1,10 @@
 import type { Elicitation } from '@parley/core/domain/elicitations/elicitation';
-import { isParleyError } from '@parley/core/domain/errors';
 import { isReferenceId } from '@parley/core/domain/ids';
 import { contextOf } from '@parley/shared/domain/a2a/context';
 import type { AnswerData } from '@parley/shared/domain/a2a/extension';
 import { AnswerMessage, shownOfSent } from '@parley/shared/domain/a2a/kept-message';
 import type { WireMessage, WirePart } from '@parley/shared/domain/a2a/wire';
-import type { Caller } from '@parley/shared/domain/caller';
+import { type Caller, unlessMissing } from '@parley/shared/domain/caller';
 import type { Row } from '@parley/shared/domain/elicitations/row';
 import type { Run } from '@parley/shared/domain/runs/run';
 import { sha256 } from '@parley/shared/records/digest';
@@ -68,10 +67,7 @@ export function createFindAnswerMessage(
   async function rowOf(id: string): Promise<Row | undefined> {
     const known = settled.get(id);
     if (known !== undefined) return known;
-    const { row } = await engine.read({ kind: 'user', ...owner }, id).catch((error: unknown) => {
-      if (isParleyError(error, 'not_found')) return { row: undefined };
-      throw error;
-    });
+    const { row } = (await unlessMissing(engine.read({ kind: 'user', ...owner }, id))) ?? {};
     if (row?.settlement !== undefined) settled.set(id, row);
     return row;
   }

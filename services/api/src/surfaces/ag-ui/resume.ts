@@ -2,7 +2,7 @@ import { readApprovalEvent } from '@parley/core/domain/approvals/events';
 import { isParleyError, ParleyError } from '@parley/core/domain/errors';
 import { type FeedPosition, isElicitationEvent } from '@parley/core/domain/events';
 import { isApprovalId, messageIdOf, type StreamRef } from '@parley/core/domain/ids';
-import { type Caller, notFound } from '@parley/shared/domain/caller';
+import { type Caller, notFound, unlessMissing } from '@parley/shared/domain/caller';
 import type { ConversationRef } from '@parley/shared/domain/runs/run';
 import { turnEventOf, waitsForPerson } from '@parley/shared/domain/runs/turn-events';
 import type { Engine } from '@parley/shared/elicitations/engine';
@@ -194,13 +194,8 @@ async function definitionOf(
   person: Caller,
   id: string,
 ): Promise<TurnOfRecord | undefined> {
-  try {
-    const { row } = isApprovalId(id)
-      ? await engine.approvals.read(person, id)
-      : await engine.read(person, id);
-    return row.definition;
-  } catch (error) {
-    if (isParleyError(error, 'not_found')) return undefined;
-    throw error;
-  }
+  const found = isApprovalId(id)
+    ? await unlessMissing(engine.approvals.read(person, id))
+    : await unlessMissing(engine.read(person, id));
+  return found?.row.definition;
 }

@@ -1,5 +1,5 @@
-import { isParleyError } from '@parley/core/domain/errors';
 import type { StreamRef } from '@parley/core/domain/ids';
+import { unlessMissing } from '@parley/shared/domain/caller';
 import type { ConversationRef } from '@parley/shared/domain/runs/run';
 import type { HistoryMessage } from '../../turns/history.ts';
 import type { Turns } from '../../turns/turns.ts';
@@ -29,12 +29,7 @@ export async function readThread(
 }
 
 async function historyOf(turns: Pick<Turns, 'history'>, conversation: ConversationRef) {
-  try {
-    return await turns.history(conversation);
-  } catch (error) {
-    if (isParleyError(error, 'not_found')) return { messages: [], isRunning: false };
-    throw error;
-  }
+  return (await unlessMissing(turns.history(conversation))) ?? { messages: [], isRunning: false };
 }
 
 /** A message of the history as those of AG-UI: one for each step of the model, and one for each result of a call. */

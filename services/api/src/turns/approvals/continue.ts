@@ -3,7 +3,7 @@ import { isParleyError, ParleyError } from '@parley/core/domain/errors';
 import type { FeedPosition } from '@parley/core/domain/events';
 import type { StreamRef } from '@parley/core/domain/ids';
 import type { ApprovalInput } from '@parley/shared/domain/approvals/response-input';
-import { type Caller, notFound } from '@parley/shared/domain/caller';
+import { type Caller, notFound, unlessMissing } from '@parley/shared/domain/caller';
 import { turnEventOf } from '@parley/shared/domain/runs/turn-events';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { createApprovalWait } from './wait.ts';
@@ -67,12 +67,7 @@ export async function settleUnlessEnded(
 
 /** The approval; undefined for one that is unknown, or has left with its retention: a turn may last longer. */
 async function storedRow({ approvals }: Pick<Engine, 'approvals'>, caller: User, id: string) {
-  try {
-    return (await approvals.read(caller, id)).row;
-  } catch (error) {
-    if (isParleyError(error, 'not_found')) return undefined;
-    throw error;
-  }
+  return (await unlessMissing(approvals.read(caller, id)))?.row;
 }
 
 /**

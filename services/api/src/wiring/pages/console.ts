@@ -13,8 +13,7 @@ import { createConsoleParts } from '../../pages/console/parts.ts';
 import { consoleRoutes, noConsoleRoutes } from '../../pages/console/routes.ts';
 import { createKeys, isDevelopment } from '../credentials/vault.ts';
 import type { PodParts } from '../pod-parts.ts';
-import { brandOf } from './brand.ts';
-import { createPageLog } from './log.ts';
+import { pageSettings } from './settings.ts';
 
 interface WiredConsole {
   readonly surface: Surface;
@@ -23,27 +22,21 @@ interface WiredConsole {
 }
 
 /** Builds the console; where none is configured, a page that says so. Throws EnvError without keys. */
-export function wireConsole({ env, backend, log, metrics }: PodParts): WiredConsole {
+export function wireConsole(parts: PodParts): WiredConsole {
+  const { env, log } = parts;
   const { PARLEY_CONSOLE: kind, PARLEY_PUBLIC_URL: publicUrl = '' } = env;
   if (kind === undefined) return { surface: noConsoleRoutes(publicUrl.startsWith('https://')) };
-  const parts = createConsoleParts({
+  const console = createConsoleParts({
+    ...pageSettings(parts),
     publicUrl,
     files: readBuiltConsole(),
     identity: createOperatorIdentity(env, kind, publicUrl),
     keys: createKeys(env, log),
-    store: backend.pages,
-    limits: backend.limits,
-    notifyOrigins: [],
-    brand: brandOf(env),
-    proxyHops: env.PARLEY_CONNECT_PROXY_HOPS,
-    failuresMax: env.PARLEY_LIMIT_CONNECT_FAILURES,
-    postsMax: env.PARLEY_LIMIT_CONNECT_FORMS,
     idleMs: env.PARLEY_CONSOLE_IDLE_SECONDS * 1_000,
     sessionMs: env.PARLEY_CONSOLE_SESSION_SECONDS * 1_000,
-    onEvent: createPageLog({ log, metrics }),
     onSession: (change, requestId) => log.info({ ...change, requestId }, 'operator session'),
   });
-  return { surface: consoleRoutes(parts), operators: createOperatorSessions(parts) };
+  return { surface: consoleRoutes(console), operators: createOperatorSessions(console) };
 }
 
 /** How operators sign in. The check of the environment has ensured that the settings exist. */

@@ -1,11 +1,10 @@
 import type { Elicitation } from '@parley/core/domain/elicitations/elicitation';
 import { isTerminal } from '@parley/core/domain/elicitations/status';
-import { isParleyError } from '@parley/core/domain/errors';
 import { type FeedPosition, parseReaderPosition } from '@parley/core/domain/events';
 import type { StreamRef } from '@parley/core/domain/ids';
 import { TICK, withTicks } from '@parley/shared/async/ticks';
 import { WakeSignal } from '@parley/shared/async/wake-signal';
-import type { Caller } from '@parley/shared/domain/caller';
+import { type Caller, unlessMissing } from '@parley/shared/domain/caller';
 import { LOG_LEVELS, type LogLevel } from '@parley/shared/domain/runs/turn-events';
 import type { ClientRequests } from '@parley/shared/elicitations/asking/client-requests';
 import type { Engine } from '@parley/shared/elicitations/engine';
@@ -202,13 +201,8 @@ function createQuestions(
   let replays = isReplay;
 
   async function isOver(id: string): Promise<boolean> {
-    try {
-      const { row } = await engine.read(caller, id);
-      return isTerminal(row.status);
-    } catch (error) {
-      if (isParleyError(error) && error.code === 'not_found') return true;
-      throw error;
-    }
+    const found = await unlessMissing(engine.read(caller, id));
+    return found === undefined || isTerminal(found.row.status);
   }
 
   async function ask(elicitation: Elicitation, isKnown: boolean): Promise<object[]> {

@@ -1,6 +1,6 @@
 import { isParleyError, type ParleyError } from '@parley/core/domain/errors';
 import type { Owner } from '@parley/core/domain/ids';
-import type { Caller } from '@parley/shared/domain/caller';
+import { type Caller, unlessMissing } from '@parley/shared/domain/caller';
 import type { AnswerInput } from '@parley/shared/elicitations/answer';
 import { escaped } from '../mapping/text.ts';
 import { callerOf, type ListenerDeps } from './deps.ts';
@@ -30,12 +30,7 @@ export interface OwnRecords<Row> {
 /** Makes the access to one family of records. */
 export function createOwnRecords<Row>({ read, overText }: RecordReading<Row>): OwnRecords<Row> {
   async function find(deps: ListenerDeps, owner: Owner, id: string): Promise<Row | undefined> {
-    try {
-      return (await read(deps, callerOf(owner), id)).row;
-    } catch (error) {
-      if (isParleyError(error, 'not_found')) return undefined;
-      throw error;
-    }
+    return (await unlessMissing(read(deps, callerOf(owner), id)))?.row;
   }
 
   return {
