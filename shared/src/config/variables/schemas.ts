@@ -14,9 +14,10 @@ export const list = (about: string) =>
         .filter((part) => part !== ''),
     )
     .describe(about);
-type Range = readonly [fallback: number, min: number, max: number];
-
-export const integer = ([fallback, min, max]: Range, about: string) =>
+export const integer = (
+  [fallback, min, max]: readonly [fallback: number, min: number, max: number],
+  about: string,
+) =>
   z
     .string()
     .default(String(fallback))
