@@ -5,7 +5,7 @@ import type { Vault } from '@parley/shared/vault/vault';
 import type { CredentialTarget } from './targets.ts';
 
 /** A stored account, without anything secret. */
-interface StoredAccount {
+export interface StoredAccount {
   /** `reconnect_required`: the service refuses the credential, or it cannot be opened any more. */
   readonly state: 'connected' | 'reconnect_required';
   /** When the credential was stored or last renewed, in ms; absent when it cannot be opened. */

@@ -1,7 +1,6 @@
-import { isAbsolute } from 'node:path';
 import { z } from 'zod';
 import { SIGNING_ALGORITHMS } from './signing-key.ts';
-import { envName, flag, HeaderName, prose, title, token, url } from './value-types.ts';
+import { envName, flag, HeaderName, path, prose, title, token, url } from './value-types.ts';
 
 const Header = z
   .strictObject({
@@ -41,6 +40,13 @@ const Parameter = z
   .regex(/^[A-Za-z0-9_.-]{1,64}$/, 'must be the name of a parameter')
   .refine((name) => !OWN_PARAMETERS.has(name), 'is a parameter that Parley sets; it cannot be given here');
 
+const ClientAuthentication = z
+  .enum(['basic', 'post'])
+  .optional()
+  .describe(
+    'How the client secret is sent: in the Authorization header or in the body. Absent: as the metadata of the server declares.',
+  );
+
 const OAuth2Connector = z
   .strictObject({
     type: z.literal('oauth2'),
@@ -53,12 +59,7 @@ const OAuth2Connector = z
     revocationEndpoint: url('Revocation endpoint, for a server without discovery.').optional(),
     clientId: token(500, 'Client id of Parley at the server.'),
     clientSecretEnv: envName('Variable that holds the client secret. Absent for a public client.').optional(),
-    clientAuthentication: z
-      .enum(['basic', 'post'])
-      .optional()
-      .describe(
-        'How the client secret is sent: in the Authorization header or in the body. Absent: as the metadata of the server declares.',
-      ),
+    clientAuthentication: ClientAuthentication,
     scopes: z
       .array(token(200, 'A scope.'))
       .default([])
@@ -171,21 +172,11 @@ const ClientCredentialsConnector = z
     ),
     clientId: token(500, 'Client id of the project.'),
     clientSecretEnv: envName('Variable that holds the client secret.').optional(),
-    clientAuthentication: z
-      .enum(['basic', 'post'])
-      .optional()
-      .describe(
-        'How the client secret is sent: in the Authorization header or in the body. Absent: as the metadata of the server declares.',
-      ),
+    clientAuthentication: ClientAuthentication,
     privateKeyEnv: envName(
       'Variable that holds a private key in PEM (PKCS #8, without a password) or as JWK: the client then signs (`private_key_jwt`).',
     ).optional(),
-    privateKeyFile: z
-      .string()
-      .max(1_000)
-      .refine(isAbsolute, 'must be an absolute path')
-      .describe('File that holds such a key, read at start.')
-      .optional(),
+    privateKeyFile: path('File that holds such a key, read at start.').optional(),
     keyId: token(200, 'Id of the key at the server. Absent: the `kid` of a JWK, else none.').optional(),
     algorithm: z
       .enum(SIGNING_ALGORITHMS)
@@ -221,13 +212,9 @@ const WorkloadIdentityConnector = z
       'The authorization server that trusts the platform. The MCP server must name it, and no other gets the token.',
     ),
     clientId: token(500, 'Client id of the project there.'),
-    tokenFile: z
-      .string()
-      .max(1_000)
-      .refine(isAbsolute, 'must be an absolute path')
-      .describe(
-        'File in which the platform keeps the token of the workload (a JWT whose audience is the `issuer`), such as a projected service account token of Kubernetes. Read for each request.',
-      ),
+    tokenFile: path(
+      'File in which the platform keeps the token of the workload (a JWT whose audience is the `issuer`), such as a projected service account token of Kubernetes. Read for each request.',
+    ),
     scopes: ProjectScopes,
   })
   .describe(

@@ -1,3 +1,4 @@
+import { isAbsolute } from 'node:path';
 import { faultOfProse } from '@parley/core/domain/text';
 import { z } from 'zod';
 
@@ -51,6 +52,10 @@ export const token = (lengthMax: number, about: string) =>
     .max(lengthMax)
     .describe(about);
 
+/** The path of a file or folder. */
+export const path = (about: string) =>
+  z.string().max(1_000).refine(isAbsolute, 'must be an absolute path').describe(about);
+
 /** True or false, with a default. */
 export const flag = (fallback: boolean, about: string) => z.boolean().default(fallback).describe(about);
 
@@ -59,6 +64,12 @@ export const count = (
   [fallback, min, max]: readonly [fallback: number, min: number, max: number],
   about: string,
 ) => z.int().min(min).max(max).default(fallback).describe(`${about} From ${min} to ${max}.`);
+
+/** How long an agent that is not of this deployment may work on one task, in seconds. */
+export const TaskTimeout = count(
+  [600, 1, 86_400],
+  'How long the agent may work on one task. Waits for people do not count.',
+);
 
 /** The URL of a service, https or http. The rules of production are checked with the environment. */
 export const url = (about: string) =>

@@ -4,7 +4,7 @@ import type { Message } from '@parley/shared/domain/runs/run';
 import { belongsToAnotherPod } from '@parley/shared/runs/interruption';
 import { withdraw } from '@parley/shared/runs/open-questions';
 import type { OwnedRun } from '@parley/shared/runs/owned-run';
-import { BEGINNING, type Checkpoint, inheritedPausesOf } from '../loop/checkpoint.ts';
+import { BEGINNING, type Checkpoint, callsAt } from '../loop/checkpoint.ts';
 import { failTurn, failureOf, finishTurn, TurnTooLongError } from '../loop/run-end.ts';
 import { type RunAgent, runSteps } from '../loop/run-steps.ts';
 import { createBudget, type Usage } from '../run/budget.ts';
@@ -42,11 +42,7 @@ export async function runDelegate(by: Delegator, owned: OwnedRun, work: Delegate
     writer,
     clock,
     budget,
-    callIds: new Set(from.callIds),
-    open: new Set(),
-    delegated: new Set(),
-    rests: new Set(),
-    inheritedPauses: inheritedPausesOf(from),
+    ...callsAt(from),
     id,
     title,
     sample: work.sample,

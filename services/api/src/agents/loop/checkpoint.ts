@@ -41,9 +41,15 @@ export const BEGINNING: Checkpoint = {
   workedMs: 0,
 };
 
-/** The waits of a checkpoint, by elicitation id. */
-export function inheritedPausesOf({ pauses }: Checkpoint): Map<string, PauseRecord> {
-  return new Map(pauses.map((pause) => [pause.elicitationId, pause]));
+/** What a run keeps of its calls while this pod works on it, as it is at a checkpoint. */
+export function callsAt({ callIds, pauses }: Checkpoint) {
+  return {
+    callIds: new Set(callIds),
+    open: new Set<string>(),
+    delegated: new Set<string>(),
+    rests: new Set<{ readonly until: number }>(),
+    inheritedPauses: new Map(pauses.map((pause) => [pause.elicitationId, pause])),
+  };
 }
 
 /** The checkpoint in a run's record. */

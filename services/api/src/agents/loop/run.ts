@@ -8,7 +8,7 @@ import { RunFencedError } from '@parley/shared/runs/write';
 import { createBudget } from '../run/budget.ts';
 import type { TurnObserver } from '../run/observer.ts';
 import { type RunContext, waitsOf } from '../run/run-context.ts';
-import { BEGINNING, type Checkpoint, inheritedPausesOf } from './checkpoint.ts';
+import { BEGINNING, type Checkpoint, callsAt } from './checkpoint.ts';
 import { startPolling } from './poll-status.ts';
 import { failTurn, finishTurn, TurnTooLongError } from './run-end.ts';
 import { type RunAgent, runSteps, type Transcript } from './run-steps.ts';
@@ -59,11 +59,7 @@ export async function runTurn(options: RunOptions): Promise<void> {
     turn,
     clock,
     budget,
-    callIds: new Set(from.callIds),
-    open: new Set(),
-    delegated: new Set(),
-    rests: new Set(),
-    inheritedPauses: inheritedPausesOf(from),
+    ...callsAt(from),
     depth: 0,
     signal: AbortSignal.any([stopped, writer.stopped, writer.fenced, clock.over, ending.signal]),
   };

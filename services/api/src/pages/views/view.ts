@@ -1,6 +1,7 @@
 import type { ApprovalTool, RememberFor } from '@parley/core/domain/approvals/approval';
 import type { Risk } from '@parley/core/domain/approvals/risk';
 import type { EndedApprovalStatus } from '@parley/core/domain/approvals/status';
+import type { StoredAccount } from '../../accounts/account-state.ts';
 import type { FailureCode } from '../../accounts/connector.ts';
 import type { FormTarget } from '../kit/fields.ts';
 import type { ShownField } from './answer/controls.ts';
@@ -21,17 +22,8 @@ export interface Asking {
 type LeadsTo = 'console' | 'accounts' | 'inbox' | 'answer' | 'approval' | 'link';
 
 /** A connected account, as its person sees it. */
-export interface ShownAccount {
+export interface ShownAccount extends StoredAccount {
   readonly service: string;
-  readonly state: 'connected' | 'reconnect_required';
-  /** When it was connected or last renewed, in ms; absent when that is not known. */
-  readonly savedAt?: number;
-  /** Technical names; empty when they are not known. */
-  readonly scopes: readonly string[];
-  /** Whether the access is renewed by itself; absent when that is not known. */
-  readonly renews?: boolean;
-  /** Present where the person's company sign-in connected the account. */
-  readonly managed?: true;
   /** Path of the page that asks to confirm. */
   readonly disconnect: string;
 }

@@ -10,11 +10,9 @@ import {
   type ProjectConnector,
   type Refreshed,
 } from '../../connector.ts';
-import { createBoundedFetch } from '../../oauth/bounded-fetch.ts';
 import { faultOf, metadataFaultOf } from '../../oauth/oauth2-errors.ts';
 import { createServerSource } from '../../oauth/oauth2-server.ts';
 import { credentialOf, JWT_BEARER } from '../../oauth/oauth2-tokens.ts';
-import { readingProviders } from '../../oauth/provider-reply.ts';
 import { isHeaderSafe } from '../../oauth/secret-text.ts';
 import { type DiscoveredResource, discoverResource, isFor, isSameIssuer } from '../mcp-oauth/discover.ts';
 import { createServerFetch } from '../mcp-oauth/fetch.ts';
@@ -50,7 +48,6 @@ interface ClientCredentialsDeps {
 }
 
 const TIMEOUT_MS = 10_000;
-const RESPONSE_BYTES_MAX = 256 * 1024;
 /** How long the same failure is told to all calls, so that calls of tools do not become as many failed logins. */
 const PAUSE_MS = { invalid_grant: 10_000, unavailable: 2_000 } as const;
 
@@ -66,18 +63,7 @@ export function createClientCredentials(
   const { serverUrl, issuer, clientId, scopes, proof } = options;
   const allowLoopbackHttp = options.allowLoopbackHttp === true;
   const timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
-  const fetch = readingProviders(
-    createServerFetch({
-      trusted: new Set([serverUrl, issuer].map((url) => new URL(url).origin)),
-      // The MCP server may be a sidecar in production.
-      boundedFetch: createBoundedFetch({
-        timeoutMs,
-        responseBytesMax: RESPONSE_BYTES_MAX,
-        allowLoopbackHttp: true,
-      }),
-      guardedFetch,
-    }),
-  );
+  const fetch = createServerFetch({ trusted: [serverUrl, issuer], timeoutMs, guardedFetch });
   const source = createServerSource({
     server: { issuer },
     clientId,

@@ -1,21 +1,29 @@
 import type { FetchLike } from '@modelcontextprotocol/client';
 import type { GuardedFetch } from '@parley/shared/ports/delivery/guarded-fetch';
-import type { BoundedFetch } from '../../oauth/bounded-fetch.ts';
-import { WITHOUT_BODY } from '../../oauth/bounded-fetch.ts';
+import { type BoundedFetch, createBoundedFetch, WITHOUT_BODY } from '../../oauth/bounded-fetch.ts';
+import { readingProviders } from '../../oauth/provider-reply.ts';
 
 interface ServerFetchOptions {
-  /** Origins that the deployer configured. */
-  readonly trusted: ReadonlySet<string>;
-  /** Calls the trusted origins. */
-  readonly boundedFetch: BoundedFetch;
+  /** Addresses that the deployer configured. */
+  readonly trusted: readonly string[];
+  /** For each call to their origins, ms. */
+  readonly timeoutMs: number;
   /** Calls all others: a server chose these addresses (SSRF protection). */
   readonly guardedFetch: GuardedFetch;
 }
 
-/** A fetch for addresses that an MCP server names. Follows no redirect: the 3xx is the response. */
-export function createServerFetch({ trusted, boundedFetch, guardedFetch }: ServerFetchOptions): BoundedFetch {
-  return async (url, init) => {
-    if (trusted.has(new URL(url).origin)) return boundedFetch(url, init);
+const RESPONSE_BYTES_MAX = 256 * 1024;
+
+/**
+ * A fetch for addresses that an MCP server names, which reads replies as those of providers. Follows no redirect: the 3xx is the response.
+ */
+export function createServerFetch({ trusted, timeoutMs, guardedFetch }: ServerFetchOptions): BoundedFetch {
+  const origins = new Set(trusted.map((url) => new URL(url).origin));
+  // The MCP server may be a sidecar in production.
+  const bounds = { timeoutMs, responseBytesMax: RESPONSE_BYTES_MAX, allowLoopbackHttp: true };
+  const boundedFetch = createBoundedFetch(bounds);
+  return readingProviders(async (url, init) => {
+    if (origins.has(new URL(url).origin)) return boundedFetch(url, init);
     init.signal?.throwIfAborted();
     const text = init.body == null ? undefined : await new Response(init.body).text();
     const reply = await guardedFetch({
@@ -29,7 +37,7 @@ export function createServerFetch({ trusted, boundedFetch, guardedFetch }: Serve
       for (const one of [value ?? []].flat()) headers.append(name, one);
     const body = WITHOUT_BODY.has(reply.status) ? null : new Uint8Array(reply.body);
     return new Response(body, { status: reply.status, headers });
-  };
+  });
 }
 
 /** As the MCP SDK calls it, which follows redirects within an origin. Without `location` it follows none. */

@@ -12,10 +12,8 @@ import {
 } from '../../connector.ts';
 import { elicitationOfFlow } from '../../flow-id.ts';
 import type { GrantFor } from '../../managed/sign-ins.ts';
-import { createBoundedFetch } from '../../oauth/bounded-fetch.ts';
 import { createCached } from '../../oauth/cached.ts';
 import { createProofKey } from '../../oauth/proof-key.ts';
-import { readingProviders } from '../../oauth/provider-reply.ts';
 import { type Discovered, discoverServer, isFor, isSameIssuer } from './discover.ts';
 import { createServerFetch } from './fetch.ts';
 import { connectorOf, grantedOf, isBound, scopesFor, serverOf } from './grantor.ts';
@@ -53,7 +51,6 @@ interface McpOAuthDeps {
 }
 
 const TIMEOUT_MS = 10_000;
-const RESPONSE_BYTES_MAX = 256 * 1024;
 /** How long the consent page shows what was discovered, ms. An attempt discovers anew. */
 const DESCRIPTION_TTL_MS = 60_000;
 /** The registration is gone. Connecting again registers anew. */
@@ -70,18 +67,8 @@ export function createMcpOAuthConnector(
   const { id, serverUrl, issuer, client, metadataUrl } = options;
   const allowLoopbackHttp = options.allowLoopbackHttp === true;
   const timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
-  const fetch = readingProviders(
-    createServerFetch({
-      trusted: new Set([serverUrl ?? [], issuer ?? []].flat().map((url) => new URL(url).origin)),
-      // The MCP server may be a sidecar in production.
-      boundedFetch: createBoundedFetch({
-        timeoutMs,
-        responseBytesMax: RESPONSE_BYTES_MAX,
-        allowLoopbackHttp: true,
-      }),
-      guardedFetch,
-    }),
-  );
+  const trusted = [serverUrl ?? [], issuer ?? []].flat();
+  const fetch = createServerFetch({ trusted, timeoutMs, guardedFetch });
   const registration = createRegistration(options, fetch, now);
 
   async function discover(): Promise<Discovered | ConnectorFailure> {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { count, flag, title, url } from '../value-types.ts';
+import { count, flag, TaskTimeout, title, url } from '../value-types.ts';
 import { HTTP_CREDENTIAL, PERSON_HEADER, refuseCredential } from './http-credential.ts';
 
 const CardKey = z
@@ -35,10 +35,7 @@ export const A2aAgent = z
       '`false`: the agent cannot ask people questions. It is told that nobody answers.',
     ),
     push: flag(true, '`false`: no push notifications are asked for, also where the agent offers them.'),
-    taskTimeoutSeconds: count(
-      [600, 1, 86_400],
-      'How long the agent may work on one task. Waits for people do not count.',
-    ),
+    taskTimeoutSeconds: TaskTimeout,
     messageBytes: count(
       [1_048_576, 1_024, 16_777_216],
       'Size of one reply or event of the agent. A larger one ends the task.',

@@ -1,6 +1,5 @@
-import { isAbsolute } from 'node:path';
 import { z } from 'zod';
-import { count, flag, title } from '../value-types.ts';
+import { count, flag, path, TaskTimeout, title } from '../value-types.ts';
 import { faultOfCommand, PROGRAM } from './program.ts';
 
 /** A program that speaks ACP. Each task gets a process of its own. */
@@ -8,19 +7,12 @@ export const AcpAgent = z
   .strictObject({
     title: title('Name of the agent for people. Its questions show it.'),
     ...PROGRAM,
-    cwd: z
-      .string()
-      .max(1_000)
-      .refine(isAbsolute, 'must be an absolute path')
-      .describe('Working directory of the process and of its sessions, the same on every pod.'),
+    cwd: path('Working directory of the process and of its sessions, the same on every pod.'),
     elicitation: flag(
       true,
       '`false`: the agent cannot ask people questions. Permissions are then refused, too.',
     ),
-    taskTimeoutSeconds: count(
-      [600, 1, 86_400],
-      'How long the agent may work on one task. Waits for people do not count.',
-    ),
+    taskTimeoutSeconds: TaskTimeout,
     tasksMax: count([8, 1, 1_000], 'How many tasks of the agent may run on one pod at a time.'),
   })
   .superRefine((agent, context) => {

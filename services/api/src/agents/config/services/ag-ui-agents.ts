@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { count, flag, title, url } from '../value-types.ts';
+import { count, flag, TaskTimeout, title, url } from '../value-types.ts';
 import { HTTP_CREDENTIAL, PERSON_HEADER, refuseCredential } from './http-credential.ts';
 
 /** An agent elsewhere that speaks AG-UI. */
@@ -14,10 +14,7 @@ export const AgUiAgent = z
       false,
       '`true`: a run that is posted again with its `runId` is the same run there, as at another Parley. A run whose end was lost is then posted again; otherwise the task fails.',
     ),
-    taskTimeoutSeconds: count(
-      [600, 1, 86_400],
-      'How long the agent may work on one task. Waits for people do not count.',
-    ),
+    taskTimeoutSeconds: TaskTimeout,
     messageBytes: count([1_048_576, 1_024, 16_777_216], 'Size of one event. A larger one ends the task.'),
     threadBytes: count(
       [262_144, 1_024, 4_194_304],

@@ -13,32 +13,32 @@ const AnnouncedTool = z.strictObject({
     .describe('JSON Schema of the arguments, as the server lists it.'),
 });
 
-const Elicitation = flag(
-  true,
-  '`false`: the server cannot ask people questions during its calls. `true`: it can (MCP elicitation); each person then has connections of their own, and with `transport: stdio` processes of their own.',
-);
-
-const Protocol = z
-  .enum(['auto', '2025-11-25', '2026-07-28'])
-  .default('auto')
-  .describe(
-    'The MCP revision in which the server is called. `auto`: 2025-11-25 where the server can ask in it, else 2026-07-28. `2026-07-28`: for a server that asks by `input_required`, whose questions then outlive the pod of the call. `2025-11-25`: that one and those before it.',
-  );
-
-const Sampling = flag(
-  false,
-  '`true`: the server may have the model of the agent that calls it write texts (MCP sampling), each after the person has approved what the model is given. Needs `elicitation`. A client of MCP that declares sampling is asked instead, whatever this says.',
-);
-
-const TaskTimeout = count(
-  [3_600, 1, 604_800],
-  'How long the server may work on a task that it makes of a call (MCP 2026-07-28). Waits for people do not count.',
-);
-
-const ToolApprovals = z
-  .record(token(128, 'The server’s name for the tool.'), ApprovalEntry)
-  .default({})
-  .describe('As `approval`, for single tools, by the server’s names for them. Wins over `approval`.');
+/** How the tools of a server are called, whatever its transport is. */
+const CALLS = {
+  protocol: z
+    .enum(['auto', '2025-11-25', '2026-07-28'])
+    .default('auto')
+    .describe(
+      'The MCP revision in which the server is called. `auto`: 2025-11-25 where the server can ask in it, else 2026-07-28. `2026-07-28`: for a server that asks by `input_required`, whose questions then outlive the pod of the call. `2025-11-25`: that one and those before it.',
+    ),
+  elicitation: flag(
+    true,
+    '`false`: the server cannot ask people questions during its calls. `true`: it can (MCP elicitation); each person then has connections of their own, and with `transport: stdio` processes of their own.',
+  ),
+  sampling: flag(
+    false,
+    '`true`: the server may have the model of the agent that calls it write texts (MCP sampling), each after the person has approved what the model is given. Needs `elicitation`. A client of MCP that declares sampling is asked instead, whatever this says.',
+  ),
+  taskTimeoutSeconds: count(
+    [3_600, 1, 604_800],
+    'How long the server may work on a task that it makes of a call (MCP 2026-07-28). Waits for people do not count.',
+  ),
+  approval: ApprovalEntry.optional(),
+  toolApprovals: z
+    .record(token(128, 'The server’s name for the tool.'), ApprovalEntry)
+    .default({})
+    .describe('As `approval`, for single tools, by the server’s names for them. Wins over `approval`.'),
+};
 
 const HttpServer = z
   .strictObject({
@@ -46,12 +46,7 @@ const HttpServer = z
     transport: z.literal('http'),
     url: url('The endpoint (Streamable HTTP).'),
     ...HTTP_CREDENTIAL,
-    protocol: Protocol,
-    elicitation: Elicitation,
-    sampling: Sampling,
-    taskTimeoutSeconds: TaskTimeout,
-    approval: ApprovalEntry.optional(),
-    toolApprovals: ToolApprovals,
+    ...CALLS,
     announcedTools: z
       .array(AnnouncedTool)
       .max(128)
@@ -91,12 +86,7 @@ const StdioServer = z
           ? 'cannot be `user` with `transport: stdio`: one process serves all people; use `transport: http`'
           : undefined,
     }).describe('Credential of the process. `none`: none. `project`: one for all people, from `env`.'),
-    protocol: Protocol,
-    elicitation: Elicitation,
-    sampling: Sampling,
-    taskTimeoutSeconds: TaskTimeout,
-    approval: ApprovalEntry.optional(),
-    toolApprovals: ToolApprovals,
+    ...CALLS,
   })
   .superRefine(({ command, env, credentialScope }, context) => {
     const refuse = (key: string, message: string) =>
