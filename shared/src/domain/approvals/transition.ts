@@ -41,6 +41,9 @@ const SETTLED: ApprovalCells = {
   extend: conflict,
 };
 
+/** A newer build has ended the approval in a way that this one does not know. */
+const UNKNOWN_ENDING: ApprovalCells = { ...SETTLED, approve: conflict, edit: conflict, deny: conflict };
+
 /** The decision for every status and every command. A missing cell does not compile. */
 const APPROVAL_TRANSITIONS: Readonly<Record<ApprovalStatus, ApprovalCells>> = {
   pending: { approve: decide, edit, deny: decide, expire, withdraw, extend: later },
@@ -48,18 +51,8 @@ const APPROVAL_TRANSITIONS: Readonly<Record<ApprovalStatus, ApprovalCells>> = {
   edited: SETTLED,
   denied: SETTLED,
   expired: { approve: gone, edit: gone, deny: gone, expire: unchanged, withdraw: gone, extend: gone },
-  withdrawn: {
-    approve: conflict,
-    edit: conflict,
-    deny: conflict,
-    expire: unchanged,
-    withdraw: unchanged,
-    extend: conflict,
-  },
+  withdrawn: { ...UNKNOWN_ENDING, withdraw: unchanged },
 };
-
-/** A newer build has ended the approval in a way that this one does not know. */
-const UNKNOWN_ENDING: ApprovalCells = { ...SETTLED, approve: conflict, edit: conflict, deny: conflict };
 
 const SETTLED_BY: Readonly<Record<ApprovalDecision, ApprovalStatus>> = {
   approve: 'approved',

@@ -44,37 +44,24 @@ const SETTLED_BY: Readonly<Record<Action, TerminalStatus>> = {
   cancel: 'cancelled',
 };
 
+/** A status that has ended, as far as its row in the table says no more; and an ending of a newer build, which this one does not know. */
+const ENDED: StatusCells = {
+  accept: conflict,
+  decline: conflict,
+  cancel: conflict,
+  complete: conflict,
+  expire: unchanged,
+  withdraw: conflict,
+  extend: conflict,
+};
+
 /** The decision for every status and every command. A missing cell does not compile. */
 const TRANSITIONS: Readonly<Record<Status, StatusCells>> = {
   pending: { accept, decline: settle, cancel: settle, complete, expire, withdraw, extend: later },
   opened: { accept, decline: settle, cancel: settle, complete, expire, withdraw, extend: later },
-  accepted: {
-    accept: sameAnswer,
-    decline: conflict,
-    cancel: conflict,
-    complete: completed,
-    expire: unchanged,
-    withdraw: conflict,
-    extend: conflict,
-  },
-  declined: {
-    accept: conflict,
-    decline: sameAnswer,
-    cancel: sameAnswer,
-    complete: conflict,
-    expire: unchanged,
-    withdraw: conflict,
-    extend: conflict,
-  },
-  cancelled: {
-    accept: conflict,
-    decline: sameAnswer,
-    cancel: sameAnswer,
-    complete: conflict,
-    expire: unchanged,
-    withdraw: conflict,
-    extend: conflict,
-  },
+  accepted: { ...ENDED, accept: sameAnswer, complete: completed },
+  declined: { ...ENDED, decline: sameAnswer, cancel: sameAnswer },
+  cancelled: { ...ENDED, decline: sameAnswer, cancel: sameAnswer },
   expired: {
     accept: gone,
     decline: gone,
@@ -84,26 +71,7 @@ const TRANSITIONS: Readonly<Record<Status, StatusCells>> = {
     withdraw: gone,
     extend: gone,
   },
-  withdrawn: {
-    accept: conflict,
-    decline: conflict,
-    cancel: conflict,
-    complete: conflict,
-    expire: unchanged,
-    withdraw: unchanged,
-    extend: conflict,
-  },
-};
-
-/** A newer build has ended the elicitation in a way that this one does not know. */
-const UNKNOWN_ENDING: StatusCells = {
-  accept: conflict,
-  decline: conflict,
-  cancel: conflict,
-  complete: conflict,
-  expire: unchanged,
-  withdraw: conflict,
-  extend: conflict,
+  withdrawn: { ...ENDED, withdraw: unchanged },
 };
 
 /**
@@ -121,7 +89,7 @@ export function transition(row: Row, command: Command, now: number): Decision {
     return { type: 'expire-first', step: expiry(row) };
   }
   const known: Readonly<Partial<Record<string, StatusCells>>> = TRANSITIONS;
-  const cells = known[row.status] ?? UNKNOWN_ENDING;
+  const cells = known[row.status] ?? ENDED;
   switch (command.type) {
     case 'complete':
       return cells.complete(row, command, now);
