@@ -1,13 +1,6 @@
-import { type PlannedCall, type PlanOptions, planOf } from './plan.ts';
-import type { OfferedTool, Script, ScriptedReply, Turn } from './script.ts';
+import { type PlannedCall, planOf } from './plan.ts';
+import type { Script, ScriptedReply, Turn } from './script.ts';
 import { failureOf, sentenceOf } from './sentences.ts';
-
-interface DemoScriptOptions {
-  /** The arguments for the `elicit` tool, from what the person asked for; see `elicitArguments`. */
-  readonly elicit?: PlanOptions['elicit'];
-  /** Recognizes the tools that hand a task to another agent; default by their name. */
-  readonly isDelegate?: (tool: OfferedTool) => boolean;
-}
 
 /**
  * The demo's story: an agent that looks after issues, hands tasks to other agents and asks its person. What it does
@@ -24,15 +17,12 @@ interface DemoScriptOptions {
  * Clauses joined by `and` are called in parallel, those after `then` in the next step; quoted text is never taken
  * apart. After the results it writes one sentence for each, with the message of a tool that failed.
  */
-export function demoScript(options: DemoScriptOptions = {}): Script {
-  return [(turn) => act(turn, options), count, chat];
+export function demoScript(): Script {
+  return [act, count, chat];
 }
 
-function act(turn: Turn, options: DemoScriptOptions): ScriptedReply | undefined {
-  const steps = planOf(turn, {
-    elicit: options.elicit ?? elicitArguments,
-    isDelegate: options.isDelegate ?? isDelegate,
-  });
+function act(turn: Turn): ScriptedReply | undefined {
+  const steps = planOf(turn);
   if (steps.length === 0) return undefined;
   if (turn.results.some(failureOf)) return report(turn);
   let answered = 0;
@@ -71,49 +61,5 @@ function chat({ tools }: Turn): ScriptedReply {
   const names = tools.map(({ name }) => name).join(', ');
   return {
     text: `I am a scripted model: my lines are fixed. Try "list my issues" or "create an issue". My tools: ${names || 'none'}.`,
-  };
-}
-
-function isDelegate({ name }: OfferedTool): boolean {
-  return /^(?:delegate|transfer|hand_?off)/i.test(name);
-}
-
-/** What the demo asks its person, by the words of the request: a secret, a confirmation, a form, else a choice. */
-function elicitArguments(
-  request: string,
-  tools: readonly OfferedTool[] = [],
-): Readonly<Record<string, unknown>> {
-  if (/\b(?:secret|password|key)\b/i.test(request)) {
-    const taker = tools.find(({ name }) => name.endsWith('create_issue'))?.name;
-    return {
-      kind: 'secret',
-      title: 'Deploy key',
-      message: 'Which deploy key should I use?',
-      ...(taker !== undefined && { for: taker }),
-    };
-  }
-  if (/\bconfirm/i.test(request))
-    return { kind: 'confirmation', title: 'Confirmation', message: 'Shall I continue?' };
-  if (/\bform\b/i.test(request))
-    return {
-      kind: 'form',
-      title: 'Release 4.2',
-      message: 'Where and when should I release?',
-      schema: {
-        type: 'object',
-        properties: {
-          environment: { type: 'string', title: 'Environment', enum: ['staging', 'production'] },
-          at: { type: 'string', title: 'Day', format: 'date' },
-          note: { type: 'string', title: 'Note for the log', maxLength: 200 },
-          announce: { type: 'boolean', title: 'Announce it', default: true },
-        },
-        required: ['environment'],
-      },
-    };
-  return {
-    kind: 'choice',
-    title: 'Environment',
-    message: 'Which environment should I use?',
-    options: [{ value: 'staging' }, { value: 'production' }],
   };
 }

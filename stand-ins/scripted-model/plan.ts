@@ -7,20 +7,15 @@ export interface PlannedCall {
   readonly call?: ScriptedCall;
 }
 
-export interface PlanOptions {
-  readonly elicit: (request: string, tools: readonly OfferedTool[]) => Readonly<Record<string, unknown>>;
-  readonly isDelegate: (tool: OfferedTool) => boolean;
-}
-
 /** What a person's words ask for: steps one after another, the calls of one step in parallel. */
-export function planOf({ userText, tools }: Turn, options: PlanOptions): PlannedCall[][] {
+export function planOf({ userText, tools }: Turn): PlannedCall[][] {
   const { hidden, reveal } = hideQuotes(userText);
   return hidden
     .split(/\bthen\b|;/i)
     .map((step) =>
       step
         .split(/\band\b|,/i)
-        .flatMap((clause) => plannedCall({ clause: clause.trim(), reveal, tools }, options) ?? []),
+        .flatMap((clause) => plannedCall({ clause: clause.trim(), reveal, tools }) ?? []),
     )
     .filter((step) => step.length > 0);
 }
@@ -32,11 +27,11 @@ interface Clause {
   readonly tools: readonly OfferedTool[];
 }
 
-function plannedCall(clause: Clause, options: PlanOptions): PlannedCall | undefined {
-  return delegation(clause, options) ?? question(clause, options) ?? trackerCall(clause);
+function plannedCall(clause: Clause): PlannedCall | undefined {
+  return delegation(clause) ?? question(clause) ?? trackerCall(clause);
 }
 
-function delegation({ clause, reveal, tools }: Clause, { isDelegate }: PlanOptions): PlannedCall | undefined {
+function delegation({ clause, reveal, tools }: Clause): PlannedCall | undefined {
   const found =
     /^(?:please )?(?:ask|tell|delegate to) (?!me\b)(?:the )?([\w-]+?)(?: agent)?(?: to |: ?)(.+)$/i.exec(
       clause,
@@ -48,9 +43,9 @@ function delegation({ clause, reveal, tools }: Clause, { isDelegate }: PlanOptio
   return planned(`ask the ${agent} agent`, tool, (offered) => fillIn(offered, agent, reveal(task)));
 }
 
-function question({ clause, reveal, tools }: Clause, { elicit }: PlanOptions): PlannedCall | undefined {
+function question({ clause, reveal, tools }: Clause): PlannedCall | undefined {
   if (!/\bask me\b/i.test(clause)) return undefined;
-  return planned('ask you', toolNamed(tools, 'elicit'), () => elicit(reveal(clause), tools));
+  return planned('ask you', toolNamed(tools, 'elicit'), () => elicitArguments(reveal(clause), tools));
 }
 
 interface TrackerWord {
@@ -141,5 +136,46 @@ function hideQuotes(text: string): { hidden: string; reveal: (hidden: string) =>
   return {
     hidden,
     reveal: (shown) => shown.replace(/⟦(\d+)⟧/g, (_, index) => quotes[Number(index)] ?? '').trim(),
+  };
+}
+
+function isDelegate({ name }: OfferedTool): boolean {
+  return /^(?:delegate|transfer|hand_?off)/i.test(name);
+}
+
+/** What the demo asks its person, by the words of the request: a secret, a confirmation, a form, else a choice. */
+function elicitArguments(request: string, tools: readonly OfferedTool[]): Readonly<Record<string, unknown>> {
+  if (/\b(?:secret|password|key)\b/i.test(request)) {
+    const taker = tools.find(({ name }) => name.endsWith('create_issue'))?.name;
+    return {
+      kind: 'secret',
+      title: 'Deploy key',
+      message: 'Which deploy key should I use?',
+      ...(taker !== undefined && { for: taker }),
+    };
+  }
+  if (/\bconfirm/i.test(request))
+    return { kind: 'confirmation', title: 'Confirmation', message: 'Shall I continue?' };
+  if (/\bform\b/i.test(request))
+    return {
+      kind: 'form',
+      title: 'Release 4.2',
+      message: 'Where and when should I release?',
+      schema: {
+        type: 'object',
+        properties: {
+          environment: { type: 'string', title: 'Environment', enum: ['staging', 'production'] },
+          at: { type: 'string', title: 'Day', format: 'date' },
+          note: { type: 'string', title: 'Note for the log', maxLength: 200 },
+          announce: { type: 'boolean', title: 'Announce it', default: true },
+        },
+        required: ['environment'],
+      },
+    };
+  return {
+    kind: 'choice',
+    title: 'Environment',
+    message: 'Which environment should I use?',
+    options: [{ value: 'staging' }, { value: 'production' }],
   };
 }

@@ -100,26 +100,22 @@ interface DeferredRuns {
 // Longer than the queue takes to deliver a run again.
 const KEPT_MS = 600_000;
 
-/** `now`: ms on a clock that never goes back. */
-export function createDeferredRuns(
-  patienceMs: number,
-  now: () => number = () => performance.now(),
-): DeferredRuns {
+export function createDeferredRuns(patienceMs: number): DeferredRuns {
   const since = new Map<string, number>();
 
   function forgetOld(): void {
-    for (const [id, at] of since) if (now() - at > patienceMs + KEPT_MS) since.delete(id);
+    for (const [id, at] of since) if (performance.now() - at > patienceMs + KEPT_MS) since.delete(id);
   }
 
   return {
     isDeferred(streamRequestId) {
       const at = since.get(streamRequestId);
-      return at !== undefined && now() - at < patienceMs;
+      return at !== undefined && performance.now() - at < patienceMs;
     },
     defer(streamRequestId) {
       forgetOld();
       if (since.has(streamRequestId)) return false;
-      since.set(streamRequestId, now());
+      since.set(streamRequestId, performance.now());
       return true;
     },
   };

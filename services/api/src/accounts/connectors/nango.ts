@@ -31,8 +31,6 @@ export interface NangoOptions {
   readonly webhookSigningKey: string;
   /** `https://api.nango.dev` by default. */
   readonly host?: string;
-  /** Where Nango's Connect UI lies, for the consent page; `https://connect.nango.dev` by default. */
-  readonly connectOrigin?: string;
   /** For integrations with an API key, the header that carries it, as it is; a bearer token by default. */
   readonly apiKeyHeader?: string;
   /** Allow http on loopback hosts, for development. */
@@ -42,6 +40,7 @@ export interface NangoOptions {
 }
 
 const HOST = 'https://api.nango.dev';
+/** Where Nango's Connect UI lies, for the consent page. */
 const CONNECT_ORIGIN = 'https://connect.nango.dev';
 const TIMEOUT_MS = 10_000;
 
@@ -61,7 +60,7 @@ export function createNangoConnector(options: NangoOptions): Connector {
   return {
     id,
     kind: 'nango',
-    describe: async () => ({ origin: options.connectOrigin ?? CONNECT_ORIGIN, scopes: [] }),
+    describe: async () => ({ origin: CONNECT_ORIGIN, scopes: [] }),
 
     async begin({ flowId, tenant }) {
       const session = await api.createSession(integration, tagsOf({ flowId, tenant }));
