@@ -160,20 +160,30 @@ function chatEvents(
   return inStreamPlace(deps.limits, { caller, whenOver }, reader, async (place) => {
     const { run } = await start();
     const facts = run.isRepeat ? await readReplayFacts(deps, run) : undefined;
-    const events = await followTurn(deps, run, { signal: place.signal, facts, onAsked: seenIn(deps, run) });
-    return {
-      type: 'events',
-      headers: { ...AI_SDK_HEADERS, ...turnHeaders(run) },
-      onExpiry: () => AI_SDK_ON_EXPIRY,
-      events: encodeTurn(events, createAiSdkEncoder(), place),
-    };
+    return eventsReply(deps, { stream: run, head: run, facts, place });
   });
 }
 
-/** Clients of the AI SDK show approvals, and the questions that they declare. */
-function seenIn({ turns }: TurnDeps, stream: StreamRef): FollowTurnOptions['onAsked'] {
-  const note = turns.seenNotes(stream);
-  return (asked) => void note(asked);
+interface FollowedTurn extends Pick<FollowTurnOptions, 'facts' | 'after'> {
+  readonly stream: StreamRef;
+  readonly head: Parameters<typeof turnHeaders>[0];
+  readonly place: { readonly signal: AbortSignal; readonly release: () => void };
+}
+
+async function eventsReply(
+  deps: TurnDeps,
+  { stream, head, facts, after, place }: FollowedTurn,
+): Promise<Reply> {
+  // Clients of the AI SDK show approvals, and the questions that they declare.
+  const note = deps.turns.seenNotes(stream);
+  const onAsked = (asked: Parameters<typeof note>[0]) => void note(asked);
+  const events = await followTurn(deps, stream, { signal: place.signal, facts, after, onAsked });
+  return {
+    type: 'events',
+    headers: { ...AI_SDK_HEADERS, ...turnHeaders(head) },
+    onExpiry: () => AI_SDK_ON_EXPIRY,
+    events: encodeTurn(events, createAiSdkEncoder(after), place),
+  };
 }
 
 /** Records decisions on calls, and streams what follows in the turn whose stream ended for them. */
@@ -192,14 +202,7 @@ function continuedReply(
     const ids = decisions.map(({ id }) => id);
     const after = await endBefore(deps.engine, caller, stream, ids);
     const facts = await readReplayFacts(deps, stream, after);
-    const onAsked = seenIn(deps, stream);
-    const events = await followTurn(deps, stream, { signal: place.signal, facts, after, onAsked });
-    return {
-      type: 'events',
-      headers: { ...AI_SDK_HEADERS, ...turnHeaders({ ...stream, conversationId }) },
-      onExpiry: () => AI_SDK_ON_EXPIRY,
-      events: encodeTurn(events, createAiSdkEncoder(after), place),
-    };
+    return eventsReply(deps, { stream, head: { ...stream, conversationId }, facts, after, place });
   });
 }
 
@@ -242,14 +245,7 @@ function resumeRoute(deps: TurnDeps): Route {
       const reader = { stream: `chat/${conversation.conversationId}`, returns: true };
       return inStreamPlace(deps.limits, { caller, whenOver }, reader, async (place) => {
         const facts = await readReplayFacts(deps, stream, after);
-        const onAsked = seenIn(deps, stream);
-        const events = await followTurn(deps, stream, { signal: place.signal, facts, after, onAsked });
-        return {
-          type: 'events',
-          headers: { ...AI_SDK_HEADERS, ...turnHeaders(conversation) },
-          onExpiry: () => AI_SDK_ON_EXPIRY,
-          events: encodeTurn(events, createAiSdkEncoder(after), place),
-        };
+        return eventsReply(deps, { stream, head: conversation, facts, after, place });
       });
     },
   });
