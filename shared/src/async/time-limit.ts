@@ -17,3 +17,16 @@ export async function withTimeLimit<Result>(
     clearTimeout(timer);
   }
 }
+
+/** What `work` resolves to; undefined where that takes longer than `ms`. The work itself goes on. */
+export async function within<Result>(ms: number, work: Promise<Result>): Promise<Result | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(resolve, ms, undefined);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

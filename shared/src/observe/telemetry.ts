@@ -17,6 +17,7 @@ import {
   resourceFromAttributes,
 } from '@opentelemetry/resources';
 import { type IMetricReader, MeterProvider } from '@opentelemetry/sdk-metrics';
+import { within } from '../async/time-limit.ts';
 import { createPushReaders, type MetricsPush } from './push-readers.ts';
 
 /** What leaves the process. Where to and how is read by the SDK from the standard `OTEL_*` variables. */
@@ -74,7 +75,9 @@ export async function startTelemetry(options: TelemetryOptions): Promise<Telemet
     },
     context: () => context.active(),
     metricsHandler: (request, response) => scrapes.getMetricsRequestHandler(request, response),
-    shutdown: () => atMost(SHUTDOWN_MS_MAX, Promise.allSettled([sdk?.shutdown(), meters.shutdown()])),
+    shutdown: async () => {
+      await within(SHUTDOWN_MS_MAX, Promise.allSettled([sdk?.shutdown(), meters.shutdown()]));
+    },
   };
 }
 
@@ -106,13 +109,4 @@ async function startSdk(resource: Resource, { traces, logs }: TelemetryExports) 
   });
   sdk.start();
   return sdk;
-}
-
-async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  await Promise.race([work, late]);
-  clearTimeout(timer);
 }

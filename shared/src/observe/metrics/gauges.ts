@@ -1,3 +1,4 @@
+import { within } from '../../async/time-limit.ts';
 import type { NamedMeter } from './named-meter.ts';
 
 /** Returns a gauge's value for a scrape. Undefined, an error or no reply within a second is exported as NaN. */
@@ -34,16 +35,5 @@ export function observeGauges(gauge: NamedMeter['gauge']): (sources: GaugeSource
 }
 
 async function readGauge(source: GaugeSource | undefined): Promise<number | undefined> {
-  if (source === undefined) return undefined;
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(resolve, GAUGE_MS_MAX, undefined).unref();
-  });
-  try {
-    return await Promise.race([source(), late]);
-  } catch {
-    return undefined;
-  } finally {
-    clearTimeout(timer);
-  }
+  return within(GAUGE_MS_MAX, (async () => source?.())()).catch(() => undefined);
 }

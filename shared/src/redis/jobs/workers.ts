@@ -6,6 +6,7 @@ import {
   UnrecoverableError,
   Worker,
 } from 'bullmq';
+import { within } from '../../async/time-limit.ts';
 import type { Again, JobName, Processors } from '../../ports/jobs.ts';
 import type { RedisLocation } from '../../ports/redis-location.ts';
 import { connectWorker } from '../client/connect.ts';
@@ -107,7 +108,7 @@ export function startWorkers(options: WorkersOptions): Workers {
     clearInterval(searching);
     // Closing gracefully never ends while Redis is unavailable, and then there is nothing to hand back either.
     const force = connection.status !== 'ready';
-    await atMost(withinMs, Promise.all(workers.map((worker) => worker.close(force))));
+    await within(withinMs, Promise.all(workers.map((worker) => worker.close(force))));
     connection.disconnect();
   }
 
@@ -149,16 +150,4 @@ function createRunner(
 
 function isJobName(processors: Processors, name: string): name is JobName {
   return Object.hasOwn(processors, name);
-}
-
-async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  try {
-    await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

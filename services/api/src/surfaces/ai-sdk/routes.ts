@@ -164,7 +164,7 @@ function chatEvents(
   });
 }
 
-interface FollowedTurn extends Pick<FollowTurnOptions, 'facts' | 'after'> {
+interface TurnEventsReply extends Pick<FollowTurnOptions, 'facts' | 'after'> {
   readonly stream: StreamRef;
   readonly head: Parameters<typeof turnHeaders>[0];
   readonly place: { readonly signal: AbortSignal; readonly release: () => void };
@@ -172,7 +172,7 @@ interface FollowedTurn extends Pick<FollowTurnOptions, 'facts' | 'after'> {
 
 async function eventsReply(
   deps: TurnDeps,
-  { stream, head, facts, after, place }: FollowedTurn,
+  { stream, head, facts, after, place }: TurnEventsReply,
 ): Promise<Reply> {
   // Clients of the AI SDK show approvals, and the questions that they declare.
   const note = deps.turns.seenNotes(stream);

@@ -1,6 +1,7 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import type { Readable, Writable } from 'node:stream';
+import { within } from '@parley/shared/async/time-limit';
 import { MARK, startedBy, stillRunning } from './process-table.ts';
 
 /** A program that talks over its standard streams. */
@@ -68,9 +69,9 @@ export async function endChild(child: Child, graceMs: number): Promise<void> {
 }
 
 async function endAlone(child: Child, graceMs: number): Promise<void> {
-  const exited = new Promise<void>((resolve) => {
-    if (child.exitCode !== null || child.signalCode !== null) resolve();
-    else child.once('exit', () => resolve());
+  const exited = new Promise<true>((resolve) => {
+    if (child.exitCode !== null || child.signalCode !== null) resolve(true);
+    else child.once('exit', () => resolve(true));
   });
   child.stdin.end();
   if (await within(graceMs, exited)) return;
@@ -78,18 +79,6 @@ async function endAlone(child: Child, graceMs: number): Promise<void> {
   if (await within(graceMs, exited)) return;
   killGroup(child);
   await exited;
-}
-
-async function within(ms: number, work: Promise<void>): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<boolean>((resolve) => {
-    timer = setTimeout(() => resolve(false), ms);
-  });
-  try {
-    return await Promise.race([work.then(() => true), late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 /** Kills what has this mark until there is nothing more: a process may start another one while it is looked for. */

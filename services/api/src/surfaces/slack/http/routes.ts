@@ -1,4 +1,5 @@
 import { isParleyError, ParleyError } from '@parley/core/domain/errors';
+import { within } from '@parley/shared/async/time-limit';
 import {
   json,
   type Reply,
@@ -52,7 +53,9 @@ function signedRoute(
       const reason = header('x-slack-retry-reason');
       const retry = { ...(!Number.isNaN(num) && { num }), ...(reason !== undefined && { reason }) };
       try {
-        return acknowledge(await within(ACK_MS, app.process(body, retry)));
+        const taken = await within(ACK_MS, app.process(body, retry));
+        if (taken === undefined) throw new Error('A request of Slack took too long.');
+        return acknowledge(taken);
       } catch (error) {
         if (isForeign(error))
           throw new ParleyError('forbidden', 'The app is not installed in this workspace.');
@@ -92,16 +95,4 @@ function readInteraction(text: string): Record<string, unknown> {
 function isForeign(error: unknown): boolean {
   const { code, original } = error as { readonly code?: unknown; readonly original?: unknown };
   return code === 'slack_bolt_authorization_error' && !isParleyError(original);
-}
-
-async function within<T>(ms: number, work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('A request of Slack took too long.')), ms);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

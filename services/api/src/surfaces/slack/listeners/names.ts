@@ -1,3 +1,4 @@
+import { within } from '@parley/shared/async/time-limit';
 import type { WebClient } from '@slack/web-api';
 import { LRUCache } from 'lru-cache';
 import type { Mention } from '../mapping/mentions.ts';
@@ -83,13 +84,4 @@ async function namesOf({ client, teamId }: NamePlace, { kind, id }: Mention): Pr
   const { user } = await client.users.info({ user: id });
   const name = user?.profile?.display_name || user?.profile?.real_name || user?.real_name || user?.name;
   return new Map([[id, name]]);
-}
-
-async function within(ms: number, done: Promise<unknown>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const over = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  await Promise.race([done, over]);
-  clearTimeout(timer);
 }
