@@ -8,13 +8,13 @@ import type { CredentialTarget } from './targets.ts';
 export interface StoredAccount {
   /** `reconnect_required`: the service refuses the credential, or it cannot be opened any more. */
   readonly state: 'connected' | 'reconnect_required';
-  /** When the credential was stored or last renewed, in ms; absent when it cannot be opened. */
+  /** When the credential was stored or last renewed, in ms; absent when no key opens it. */
   readonly savedAt?: number;
   /** Granted scopes by their technical names; empty when they are not known. */
   readonly scopes: readonly string[];
-  /** Whether Parley can renew the access by itself; absent when that is not known. */
+  /** Whether Parley can renew the credential without the person; absent when that is not known. */
   readonly renews?: boolean;
-  /** Present where the person's company sign-in connected the account. It renews the access, too. */
+  /** Present where the person's company sign-in connected the account. The sign-in also renews the credential. */
   readonly managed?: true;
 }
 
@@ -32,7 +32,7 @@ export async function readAccount(
     if (credential.kind === 'withheld') return undefined;
     return { state: state === 'usable' ? 'connected' : state, savedAt, ...grantOf(credential) };
   } catch (error) {
-    // A credential that does not open is of no use to any call.
+    // No call can use a credential that cannot be opened.
     if (error instanceof SealError) return { state: 'reconnect_required', scopes: [] };
     throw error;
   }

@@ -15,20 +15,20 @@ interface CredentialsDeps {
   /** Present where sign-ins connect accounts. */
   readonly managed?: ManagedAccounts;
   readonly connectorOf: (connectorId: string, toolId: string) => TokenSource | undefined;
-  /** Called when no key opens a record. */
+  /** Called when no key opens a stored credential. */
   readonly onFault: (error: SealError, ref: CredentialRef) => void;
 }
 
-/** What gets new tokens, and says how they are sent. */
+/** A connector that obtains new tokens and says how to send them. */
 type TokenSource = PersonalSource | ProjectConnector;
 type PersonalSource = Pick<Connector, 'refresh' | 'headersFor' | 'revoke' | 'obtainFor'>;
 
-/** The version that a server refused, and the scopes that it wants. */
+/** The version of the credential that a server refused, and the scopes that it wants. */
 interface RefusedVersion extends FreshOptions {
   readonly scope?: string;
 }
 
-/** Reads credentials from the vault for tool calls: refreshed, as the headers of one call. */
+/** Reads credentials for tool calls from the vault, refreshes them, and returns the headers of one call. */
 export function createCredentials(deps: CredentialsDeps) {
   const { vault, fresh, managed, connectorOf, completeOpen, onFault } = deps;
 
@@ -39,7 +39,8 @@ export function createCredentials(deps: CredentialsDeps) {
   ): Promise<Presentation> {
     const connector = connectorOf(ref.connectorId, ref.toolId);
     if (connector === undefined) return { type: 'absent' };
-    // What does not open, or was obtained under another configuration, is replaced at once where nobody has to be asked.
+    // A project's credential that no key opens, or that another configuration obtained, is replaced at once, because no
+    // person has to be asked.
     const isOfProject = 'obtain' in connector;
     const held = await freshOrDamaged(ref, connector, refused);
     if (held === 'damaged') {
@@ -116,7 +117,7 @@ export function createCredentials(deps: CredentialsDeps) {
       async (tokens, signal) => tokensOf(await connector.refresh(tokens, signal)),
       options,
     );
-    // What the person connected by hand has ended. Their sign-in may replace it.
+    // The account that the person connected by hand has ended. Their company sign-in may replace it.
     const after =
       held.status === 'reconnect_required' && source && (await managed?.fresh(ref, source, options));
     return after || held;

@@ -21,9 +21,9 @@ const DISCONNECTED: Credential = { kind: 'withheld', why: 'disconnected' };
 type DisconnectTarget = Pick<CredentialTarget, 'toolId' | 'connector'>;
 
 /**
- * Deletes a person's credential and revokes it at the provider, where that is possible. Their company sign-in then does not
- * connect the account again. Returns what the provider did; undefined when none was stored, or none that opens. Throws
- * `unavailable`; repeatable.
+ * Deletes a person's credential, and revokes it at the provider where that is possible. Their company sign-in then does
+ * not connect the account again. Returns the result of the revocation; undefined if no credential was stored or none
+ * could be opened. Throws `unavailable`. Can be repeated.
  */
 export async function disconnect(
   deps: DisconnectDeps,
@@ -38,7 +38,7 @@ export async function disconnect(
     revoked = (await removeAndRevoke(deps, owner, account, requestId)) ?? revoked;
     if (connector.obtainFor === undefined) return revoked;
     const ref = { tenant, userId, toolId, connectorId: connector.id };
-    // A sign-in may have connected the account again since it was removed.
+    // The sign-in may have connected the account again after the credential was removed.
     if ((await deps.vault.save(ref, DISCONNECTED, 0)) !== undefined) return revoked;
   }
 }
@@ -65,12 +65,13 @@ interface DisconnectAllDeps extends DisconnectDeps {
 }
 
 /**
- * Disconnects every account of a person, also of services that are no longer configured, and drops what their flows have
- * staged. Returns how many there were; what is stored during the call needs another call. Throws `unavailable`; repeatable.
+ * Disconnects every account of a person, including those of services that are no longer configured, and deletes what
+ * their flows have staged. Returns the number of accounts. A credential stored during the call needs another call.
+ * Throws `unavailable`. Can be repeated.
  */
 export async function disconnectAll(deps: DisconnectAllDeps, owner: Owner): Promise<number> {
   const { store, vault, targets } = deps;
-  // First, so that no sign-in connects an account after the list was read.
+  // The sign-in ends first, so that it connects no account after the list was read.
   await deps.signIns?.end(owner);
   const { credentials, staged } = await store.listOf(owner);
   for (const ref of credentials) {
@@ -78,7 +79,7 @@ export async function disconnectAll(deps: DisconnectAllDeps, owner: Owner): Prom
     if (connector === undefined) await vault.remove(ref);
     else await removeAndRevoke(deps, owner, { toolId: ref.toolId, connector });
   }
-  // An earlier version may have stored credentials that are in no list.
+  // An earlier version may have stored credentials that no list names.
   let unlisted = 0;
   for (const target of targets.credentials()) {
     const { toolId, connector } = target;

@@ -1,11 +1,11 @@
 import type { CredentialRef } from '@parley/shared/domain/credential';
 import type { FailureCode } from './connector.ts';
 
-/** What happened on the hosted pages, for logs, metrics and audits. Holds no secret and no word of a person. */
+/** What happened on the hosted pages, for logs, metrics and audits. Contains no secret and no text of a person. */
 export type AccountEvent =
-  /** Another person than the owner opened the link of a question, or claimed its connection. */
+  /** A person other than the owner opened the link of a question, or claimed its connection. */
   | { readonly type: 'mismatch'; readonly elicitationId: string; readonly tenant: string }
-  /** A credential became usable; `kept` when the question had ended by then. */
+  /** A credential became usable. `kept`: the question had already ended. */
   | ({ readonly type: 'completed'; readonly elicitationId: string; readonly kept: boolean } & CredentialRef)
   | { readonly type: 'declined'; readonly elicitationId: string; readonly tenant: string }
   /** An asker made or revoked an answer link, or a browser opened one. `key` names the asker's service key. */
@@ -26,7 +26,7 @@ export type AccountEvent =
     }
   | {
       readonly type: 'failed';
-      /** `sign_in`: the sign-in itself; `dropped`: the question was refused before its credential came. */
+      /** `sign_in`: the sign-in failed. `dropped`: the question was refused before its credential was obtained. */
       readonly code: FailureCode | 'sign_in' | 'dropped';
       readonly elicitationId?: string;
       readonly connectorId?: string;

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { readAccount } from './account-state.ts';
 import type { AccountTargets, CredentialTarget } from './targets.ts';
 
-/** An account as its person and operators see it: names and states, and nothing secret. */
+/** An account as its person and operators see it: names and states, without secrets. */
 export const Account = z
   .object({
     toolId: z.string(),

@@ -1,7 +1,7 @@
 import { isApprovalId } from '@parley/core/domain/ids';
 import type { Row } from '@parley/shared/domain/elicitations/row';
 
-/** The path of a question's page. */
+/** The path of a question's connect page. */
 export function connectPath(elicitationId: string): string {
   return `/auth/connect/${elicitationId}`;
 }
@@ -14,16 +14,19 @@ export function clientMetadataPath(connectorId: string): string {
 /** The path of the page on which people see their accounts. */
 export const ACCOUNTS_PATH = '/auth/accounts';
 
-/** The path of the page on which people see all that waits for them. */
+/** The path of the page on which people see everything that waits for them. */
 export const INBOX_PATH = '/auth/inbox';
 
-/** In the address of an approval's page: the person came from the inbox, and goes on to what waits there next. */
+/**
+ * A parameter in the address of an approval's page: the person came from the inbox, and continues there with the next
+ * record.
+ */
 export const FROM_INBOX = 'inbox';
 
-/** In the address of a page that is open already, and reads itself again to show what has changed. */
+/** A parameter with which an open page fetches itself again, to show what has changed. */
 export const LIVE = 'live';
 
-/** Who settled what a signed-in person did on a hosted page, on the wire. */
+/** The surface recorded on the wire for what a signed-in person settles on a hosted page. */
 export const ANSWER_PAGE_SURFACE = 'answer-page';
 
 /** The path of the page on which equal calls are decided together. */
@@ -42,14 +45,14 @@ export function linkPath(token: string): string {
 }
 
 /**
- * A page for a signed-in person: about one question or approval, a link (whose token is the id), their accounts or their inbox.
- * A sign-in leads back to it.
+ * A page for a signed-in person: about a question or approval, a link (its token is the id), their accounts or their
+ * inbox. A sign-in returns to this page.
  */
 export type OwnPage =
   | { readonly about: 'connect' | 'answer' | 'link'; readonly elicitationId: string }
   | PersonPage;
 
-/** A page about a person, and about no record of theirs. */
+/** A page about a person, not about one record. */
 export interface PersonPage {
   readonly about: 'accounts' | 'inbox';
 }
@@ -72,18 +75,18 @@ export function pathOf(page: OwnPage): string {
   }
 }
 
-/** True for the page of an approval, which finds out by itself whose it is. */
+/** True for the page of an approval, which determines the owner itself. */
 export function isOfApproval(page: OwnPage): boolean {
   return page.about === 'answer' && isApprovalId(page.elicitationId);
 }
 
-/** True for a question that is asked on our connect page. Its asker's own page may be completed by the server as well. */
+/** True for a question that is asked on Parley's connect page. An asker's own page may also have server completion. */
 export function isOnOurPage(publicUrl: string, { id, definition }: Row): boolean {
   const { mode, completion, url } = definition;
   return mode === 'url' && completion === 'server' && url === `${publicUrl}${connectPath(id)}`;
 }
 
-/** The scopes that a question asks for beyond what its connector would choose, separated by spaces. */
+/** The scopes that a question requests in addition to its connector's defaults, separated by spaces. */
 export function scopeOf({ definition }: Pick<Row, 'definition'>): string | undefined {
   const { requiredScope } = definition.context;
   return typeof requiredScope === 'string' && requiredScope !== '' ? requiredScope : undefined;

@@ -11,7 +11,7 @@ interface SecretsDeps {
   readonly elicitations: Pick<Elicitations, 'read'>;
   readonly claims: Claims;
   readonly vault: Pick<Vault, 'staged'>;
-  /** How long the claim on a secret lasts, in ms. Must be at least as long as a secret is kept. */
+  /** How long a claim on a secret lasts, in ms. Must be at least as long as a secret is stored. */
   readonly takenMs: number;
 }
 
@@ -22,9 +22,9 @@ interface SecretPageRequest {
   readonly taker: string;
 }
 
-/** Gives out the secrets that people typed for a tool, each only to the first call that claims it. */
+/** Delivers secrets that people typed for a tool, each only to the first call that claims it. */
 export function createSecrets({ elicitations, claims, vault, takenMs }: SecretsDeps) {
-  /** What a call may take: the question was its owner's, for that tool, and has been answered. */
+  /** The secret that a call may take: its question belongs to the owner, is meant for the tool, and was accepted. */
   async function stagedFor({ owner, elicitationId, tool }: SecretPageRequest) {
     if (bucketOfElicitationId(elicitationId) === undefined) return undefined;
     const { row } = await elicitations.read(elicitationId);

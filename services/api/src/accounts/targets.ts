@@ -1,17 +1,20 @@
 import type { SECRET_TOOL_ID } from '@parley/shared/domain/credential';
 import type { Connector } from './connector.ts';
 
-/** A service that a person can connect, for tools to act in their name. */
+/** A service that a person can connect, so that tools act in the person's name. */
 export interface CredentialTarget {
   readonly kind: 'credential';
-  /** Under which the credential is kept. */
+  /** The id under which the credential is stored. */
   readonly toolId: string;
   /** Title of the service, for people. */
   readonly service: string;
   readonly connector: Connector;
 }
 
-/** A secret that one tool may use once. It is typed into our page, kept for a while, and never a credential. */
+/**
+ * A secret that one tool may use once. The person types it into Parley's page. It is stored for a limited time and
+ * never becomes a credential.
+ */
 interface SecretTarget {
   readonly kind: 'secret';
   readonly toolId: typeof SECRET_TOOL_ID;
@@ -21,12 +24,18 @@ interface SecretTarget {
 /** What a hosted page may be about. */
 export type AccountTarget = CredentialTarget | SecretTarget;
 
-/** The connectable services of the deployment; the pages take all facts about them from here, none from a URL. */
+/**
+ * The services of the deployment that people can connect. Pages take all facts about services from here, and none from
+ * a URL.
+ */
 export interface AccountTargets {
   /** Every service that can be connected, in the order of the configuration. */
   credentials(): readonly CredentialTarget[];
-  /** By the `context.toolId` of a question. */
+  /** Finds a target by the `context.toolId` of a question. */
   find(toolId: string): AccountTarget | undefined;
-  /** By its id, whatever uses it: for webhooks and for what is left to be revoked. */
+  /**
+   * Finds a connector by its id, regardless of who uses it: for webhooks, and for credentials that remain to be
+   * revoked.
+   */
   connector(connectorId: string): Connector | undefined;
 }

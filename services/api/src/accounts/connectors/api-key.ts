@@ -11,13 +11,13 @@ import { isHeaderSafe } from '../oauth/secret-text.ts';
 
 export interface ApiKeyOptions {
   readonly id: string;
-  /** What the field is called, for the person. */
+  /** The name of the field, for the person. */
   readonly label?: string;
   /** Where to find the key, for the person. */
   readonly help?: string;
   /** The header that carries the key; `authorization` by default. */
   readonly header?: string;
-  /** What stands before the key in the header; `Bearer ` for `authorization`, else nothing. */
+  /** The text before the key in the header; by default `Bearer ` for `authorization`, and nothing for other headers. */
   readonly prefix?: string;
   /** In characters; 4,096 by default. */
   readonly lengthMax?: number;
@@ -26,14 +26,14 @@ export interface ApiKeyOptions {
 }
 
 interface ApiKeyDeps {
-  /** Makes the check call. */
+  /** Makes the check call to `checkUrl`. */
   readonly guardedFetch: GuardedFetch;
 }
 
 const LENGTH_MAX = 4096;
 const REFUSED = new Set([401, 403]);
 
-/** A key that the person pastes into our page, tried out at the provider when `checkUrl` says where. */
+/** An API key that the person pastes into Parley's page. Where `checkUrl` is set, the key is tried at the provider. */
 export function createApiKeyConnector(options: ApiKeyOptions, { guardedFetch }: ApiKeyDeps): Connector {
   const { id, label = 'API key', help, lengthMax = LENGTH_MAX, checkUrl } = options;
   const header = (options.header ?? 'authorization').toLowerCase();
@@ -64,7 +64,7 @@ export function createApiKeyConnector(options: ApiKeyOptions, { guardedFetch }: 
       if (input.type !== 'form' || callbackState.connectorId !== id)
         return failure('bad_state', 'the flow belongs to another connector');
       const value = input.secret.trim();
-      // Checked before it is sent, because an error about a header that cannot be sent would quote it.
+      // The key is checked before it is sent, because an error about an invalid header value would quote it.
       if (value === '' || value.length > lengthMax || !isHeaderSafe(value))
         return failure('rejected_key', 'the key is empty, too long, or has characters that no key has');
       const credential: Credential = { kind: 'api_key', value };

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { createBoundedFetch } from '../oauth/bounded-fetch.ts';
 
 interface NangoApiOptions {
-  /** Nango's API, without a final slash. */
+  /** The URL of Nango's API, without a final slash. */
   readonly host: string;
   readonly secretKey: string;
   readonly timeoutMs: number;
@@ -15,12 +15,12 @@ export type Tags = Readonly<Record<string, string>>;
 
 const Session = z.object({ data: z.object({ connect_link: z.string() }) });
 
-/** Who a connection belongs to. */
+/** Identifies a connection and its owner. */
 const Summary = z.object({
   connection_id: z.string().min(1).max(255),
   provider_config_key: z.string(),
   tags: z.record(z.string(), z.string()).default({}),
-  /** ISO 8601; in lists only. */
+  /** ISO 8601. Only lists contain it. */
   created: z.string().optional(),
 });
 export type ConnectionSummary = z.infer<typeof Summary>;
@@ -53,7 +53,7 @@ export type NangoCredentials = z.infer<typeof Credentials>;
 const Connection = Summary.extend({ credentials: Credentials });
 type NangoConnection = z.infer<typeof Connection>;
 
-/** `gone`: Nango has no such connection, or cannot refresh it any more; `unavailable`: ask again later. */
+/** `gone`: Nango has no such connection, or can no longer refresh it. `unavailable`: ask again later. */
 export type NangoFault = 'gone' | 'unavailable';
 type NangoAnswer<T> =
   | { readonly ok: true; readonly value: T }
@@ -61,14 +61,14 @@ type NangoAnswer<T> =
 
 /** The calls of Nango's REST API that a connector needs. None rejects. */
 export interface NangoApi {
-  /** A link under which the one person that these tags name connects one account. It is a bearer link. */
+  /** Creates a bearer link with which the one person that these tags name connects one account. */
   createSession(integration: string, tags: Tags): Promise<NangoAnswer<string>>;
   connection(
     integration: string,
     connectionId: string,
     forceRefresh: boolean,
   ): Promise<NangoAnswer<NangoConnection>>;
-  /** Connections with all these tags, in no order. */
+  /** Connections that have all these tags, unordered. */
   list(integration: string, tags: Tags): Promise<NangoAnswer<readonly ConnectionSummary[]>>;
   remove(integration: string, connectionId: string): Promise<NangoAnswer<unknown>>;
 }
@@ -77,7 +77,7 @@ const RESPONSE_BYTES_MAX = 1024 * 1024;
 const GONE = new Set(['not_found', 'unknown_connection', 'invalid_credentials']);
 const NangoError = z.object({ error: z.object({ code: z.string() }) });
 
-/** Speaks to Nango's API over bounded calls; answers are checked against their schemas. */
+/** Calls Nango's API with bounded requests, and checks the replies against their schemas. */
 export function createNangoApi(options: NangoApiOptions): NangoApi {
   const { host, secretKey, timeoutMs, allowLoopbackHttp } = options;
   const call = createBoundedFetch({ timeoutMs, allowLoopbackHttp, responseBytesMax: RESPONSE_BYTES_MAX });
@@ -97,7 +97,7 @@ export function createNangoApi(options: NangoApiOptions): NangoApi {
       const parsed = schema.safeParse(json);
       return parsed.success ? { ok: true, value: parsed.data } : { ok: false, fault: 'unavailable' };
     } catch {
-      // What was thrown may quote the call, and with it the key.
+      // The error may quote the request, which contains the key.
       return { ok: false, fault: 'unavailable' };
     }
   }

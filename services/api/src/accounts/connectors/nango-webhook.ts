@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { IncomingHeaders, WebhookVerdict } from '../connector.ts';
 
 export const SIGNATURE_HEADER = 'x-nango-hmac-sha256';
-/** The tags that tie a connection to a flow. Lower case, because Nango makes all keys so. */
+/** The tags that tie a connection to a flow. They are in lower case, because Nango lowercases all keys. */
 export const FLOW_TAG = 'elicitation_id';
 export const TENANT_TAG = 'tenant';
 
@@ -17,7 +17,7 @@ const AuthEvent = z.object({
   tags: z.object({ [FLOW_TAG]: z.string(), [TENANT_TAG]: z.string() }),
 });
 
-/** Reads a webhook of Nango: genuine or not, and whether it reports a connection of `integration`. */
+/** Reads a webhook of Nango: whether it is genuine, and whether it reports a connection of `integration`. */
 export function readNangoWebhook(
   raw: Uint8Array,
   headers: IncomingHeaders,

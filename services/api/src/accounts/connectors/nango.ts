@@ -27,7 +27,7 @@ export interface NangoOptions {
   /** The integration's unique key in Nango (`provider_config_key`). */
   readonly integration: string;
   readonly secretKey: string;
-  /** Not the API key on environments made after April 2026: Nango shows it with the webhook settings. */
+  /** Nango shows it with the webhook settings. On environments made after April 2026 it differs from the API key. */
   readonly webhookSigningKey: string;
   /** `https://api.nango.dev` by default. */
   readonly host?: string;
@@ -45,8 +45,8 @@ const CONNECT_ORIGIN = 'https://connect.nango.dev';
 const TIMEOUT_MS = 10_000;
 
 /**
- * Credentials that Nango keeps and refreshes: we hold the name of a connection only. Tied to a flow by two tags,
- * which we set and the person cannot change. Throws a `TypeError` when `host` is no URL to call.
+ * Credentials that Nango keeps and refreshes. Parley stores only the name of a connection, which two tags tie to a
+ * flow. Parley sets the tags, and the person cannot change them. Throws a `TypeError` when `host` is not a usable URL.
  */
 export function createNangoConnector(options: NangoOptions): Connector {
   const { id, integration, allowLoopbackHttp = false } = options;
@@ -110,7 +110,7 @@ function tagsOf({ flowId, tenant }: Pick<ConnectorEvent, 'flowId' | 'tenant'>): 
   return { [FLOW_TAG]: flowId, [TENANT_TAG]: tenant };
 }
 
-/** Asks Nango itself, so that what is stored exists now and bears the tags: a webhook may be old or repeated. */
+/** Asks Nango whether the connection exists and has the tags, because a webhook may be old or repeated. */
 async function confirm(
   api: NangoApi,
   integration: string,
@@ -143,7 +143,7 @@ async function poll(
     return failure('bad_state', 'the flow belongs to another connector');
   const answer = await api.list(integration, tagsOf({ flowId, tenant }));
   if (!answer.ok) return failure('unavailable', 'Nango did not list its connections');
-  // Checked again: an older Nango leaves out filters it does not know and lists everybody's connections.
+  // Older versions of Nango ignore unknown filters and list everybody's connections, so the tags are checked again.
   const ours = answer.value.filter((one) => one.tags[FLOW_TAG] === flowId && one.tags[TENANT_TAG] === tenant);
   const age = ({ created = '' }: ConnectionSummary) => Date.parse(created) || 0;
   const last = ours.sort((left, right) => age(left) - age(right)).at(-1);

@@ -14,7 +14,7 @@ const KeptFlow = z.object({
   issuer: z.string(),
   redirectUri: z.string(),
   nonce: z.string().min(22).optional(),
-  /** Where the tokens are to be bound to it. */
+  /** The DPoP key; present where the tokens are to be bound to it. */
   proofKey: z.string().optional(),
 });
 type KeptFlow = z.infer<typeof KeptFlow>;
@@ -33,7 +33,10 @@ interface CallbackAnswer {
   readonly issuer: string | undefined;
 }
 
-/** Takes the provider's answer at the callback: whose it is, then what it says, then the code for tokens. */
+/**
+ * Handles the provider's answer at the callback: checks the state and the issuer, reads the error or the code, then
+ * exchanges the code for tokens.
+ */
 export async function finishAuthorization(callback: Callback): Promise<Connected | ConnectorFailure> {
   const parsed = KeptFlow.safeParse(callback.callbackState);
   if (!parsed.success || parsed.data.connectorId !== callback.options.id)
@@ -81,8 +84,8 @@ async function exchange(
   callbackState: KeptFlow,
   { code, issuer }: CallbackAnswer,
 ): Promise<Connected | ConnectorFailure> {
-  // Built anew from what was sent, because openid-client repeats its path as redirect_uri: behind a proxy the
-  // address that was called may look different.
+  // The URL is built from the stored redirect URI, because openid-client repeats its path as `redirect_uri`. Behind a
+  // proxy the requested address may differ.
   const url = new URL(callbackState.redirectUri);
   url.searchParams.set('code', code);
   url.searchParams.set('state', callbackState.state);
@@ -109,7 +112,7 @@ async function exchange(
     });
     if (credential === undefined) return failure('provider_error', 'the token is not one to present');
     const granted = new Set(scopesOf(credential.scope ?? ''));
-    // Many providers grant a refresh token for this scope and do not list the scope in their reply.
+    // Many providers grant a refresh token for this scope without listing the scope in their reply.
     if (tokens.refresh_token !== undefined) granted.add('offline_access');
     const withheldScopes = options.scopes.filter((scope) => !granted.has(scope));
     return { type: 'connected', credential, withheldScopes };

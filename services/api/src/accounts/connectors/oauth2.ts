@@ -28,8 +28,8 @@ import { isHeaderSafe } from '../oauth/secret-text.ts';
 import { finishAuthorization } from './oauth2-finish.ts';
 
 /**
- * Authorization code flow with PKCE (OAuth 2.1), against a discovered or a described server. Throws a `TypeError`
- * for options that could never work.
+ * Authorization code flow with PKCE (OAuth 2.1), against a discovered or a configured server. Throws a `TypeError` for
+ * options that can never work.
  */
 export function createOAuth2Connector(options: OAuth2Options): Connector {
   checkOAuth2Options(options);
@@ -77,7 +77,7 @@ export function createOAuth2Connector(options: OAuth2Options): Connector {
   };
 }
 
-/** False for tokens of a discovered server: the configured one must never receive them. */
+/** False for tokens of a discovered server, which the configured server must never receive. */
 function isOwn(credential: Credential): credential is OAuthCredential {
   return credential.kind === 'oauth2' && credential.grantor === undefined;
 }
@@ -128,7 +128,7 @@ async function refresh(
     const scopes = scopesOf(credential.scope ?? '');
     const bound = proofKey !== undefined && { proofKey };
     const fresh = credentialOf(tokens, { scopes, refreshToken, nowMs: Date.now(), ...bound });
-    // The old refresh token may be dead already, so that waiting would not help.
+    // The old refresh token may already be invalid, so waiting would not help.
     return fresh === undefined
       ? credentialFailure('invalid_grant', 'the refreshed token is not one to present')
       : { type: 'refreshed', credential: fresh };
@@ -140,7 +140,7 @@ async function refresh(
   }
 }
 
-/** The refresh token first: with it, most servers end the access tokens too. */
+/** The refresh token is revoked first: most servers then revoke the access tokens, too. */
 async function revoke(
   server: Configuration,
   { refreshToken, accessToken }: OAuthCredential,

@@ -1,10 +1,13 @@
 import { type Connector, failure, foreignCredential } from '../connector.ts';
 
-/** The connector behind questions for a secret. No connector of a configuration can have this id. */
+/** The id of the connector for questions that ask for a secret. No configured connector can have this id. */
 export const SECRET_CONNECTOR_ID = 'parley:secret';
 const LENGTH_MAX = 4096;
 
-/** Takes whatever the person types, for one use; there is no provider behind it, so nothing to try, refresh or revoke. */
+/**
+ * Accepts any text that the person types, for one use. There is no provider, so nothing is checked, refreshed or
+ * revoked.
+ */
 export function createSecretConnector(): Connector {
   return {
     id: SECRET_CONNECTOR_ID,

@@ -15,12 +15,12 @@ interface CompleteOpenDeps {
   readonly publicUrl: string;
 }
 
-/** The surface of answers that the connect pages give. */
+/** The surface recorded for answers given on the connect pages. */
 export const CONNECT_SURFACE = 'connect';
 
 /**
- * Completes every open question of the owner that asks on our connect page for an account which is usable by now, in
- * every conversation. Does nothing while the account is not usable. Throws `unavailable`; repeatable.
+ * Completes the owner's open questions on Parley's connect page that ask for this account, in every conversation. Does
+ * nothing while the account cannot be used. Throws `unavailable`. Can be repeated.
  */
 export async function completeOpen(deps: CompleteOpenDeps, ref: CredentialRef): Promise<void> {
   const held = await readHeld(deps, ref);

@@ -27,11 +27,11 @@ export interface EndingDeps {
 export type Ending =
   /** The question is answered, and the credential usable. */
   | { readonly type: 'connected' }
-  /** The question had expired or was withdrawn; the credential serves the next one. */
+  /** The question had expired or was withdrawn. The credential is kept for the next question. */
   | { readonly type: 'kept'; readonly status: Status }
   /**
-   * The question was declined, answered elsewhere, or does not exist any more, or its user was erased. The credential was
-   * deleted here and revoked at the provider.
+   * The question was declined, was answered elsewhere or does not exist, or its user was erased. The credential was
+   * deleted and revoked at the provider.
    */
   | { readonly type: 'dropped'; readonly status: Status | undefined };
 
@@ -41,10 +41,10 @@ export const STAGED_MS = 24 * 60 * 60_000;
 export const SECRET_MS = 60 * 60_000;
 
 /**
- * Makes a new credential usable in three steps: stages it, completes the question, promotes it. Then completes all other
- * open questions for the account. After an interruption, `conclude` repeats what comes after the staging, called by a
- * sweep or by a waiter of the question. A question that has brought a credential before keeps that one, and the new one
- * is discarded.
+ * Makes a new credential usable in three steps: stages it, completes the question, promotes the credential. Then
+ * completes all other open questions for the account.
+ * After an interruption, a sweep or a waiter of the question calls `conclude`, which repeats the steps after the
+ * staging. If the question has already brought a credential, that one is kept and the new one is discarded.
  */
 export async function endFlow(
   deps: EndingDeps,
@@ -52,11 +52,12 @@ export async function endFlow(
   elicitationId: string,
   credential: Credential,
 ): Promise<Ending> {
-  // Read only now, because another tab may have ended the question while the provider was called.
+  // The row is read only now, because another tab may have ended the question during the call to the provider.
   const { row } = await deps.elicitations.read(elicitationId);
   const earlier = row === undefined ? undefined : await earlierEnding(deps, flow, row);
   if (earlier !== undefined) {
-    // Many providers revoke all of a person's connections at once, so a held credential would stop working too.
+    // Many providers revoke all of a person's connections at once, which would also end a credential that is already in
+    // use.
     if ((await readHeld(deps, flow)) === undefined)
       await deps.targets.connector(flow.connectorId)?.revoke(credential);
     return earlier;
@@ -69,7 +70,7 @@ export async function endFlow(
 export async function earlierEnding(deps: EndingDeps, flow: FlowRef, row: Row): Promise<Ending | undefined> {
   const { id, status } = row;
   if (status !== 'accepted' && status !== 'expired' && status !== 'withdrawn') return undefined;
-  // Staged by a pod that has died since or still works on it.
+  // A pod that has died, or is still working on the flow, staged the credential.
   if ((await deps.vault.staged(flow)) !== undefined) return conclude(deps, flow, id);
   if (status === 'accepted') {
     if (!(await hasBrought(deps, flow, row))) return { type: 'dropped', status };
@@ -80,7 +81,7 @@ export async function earlierEnding(deps: EndingDeps, flow: FlowRef, row: Row): 
   return isKept ? { type: 'kept', status } : undefined;
 }
 
-/** True when a credential is usable after an accepted question. A service can complete the question without one. */
+/** True if the accepted question left a usable credential. A service can complete a question without one. */
 export async function hasBrought(
   deps: Pick<EndingDeps, 'vault'>,
   ref: CredentialRef,
@@ -93,9 +94,9 @@ export async function hasBrought(
 export async function conclude(deps: EndingDeps, flow: FlowRef, elicitationId: string): Promise<Ending> {
   const { tenant, userId, toolId, connectorId } = flow;
   const { status, reason } = (await complete(deps, tenant, elicitationId)) ?? {};
-  // The erasure may have passed the credentials of the person by now.
+  // The erasure may already have deleted the person's credentials.
   if (reason === USER_ERASED) return drop(deps, flow, elicitationId, status);
-  // A secret stays staged until its tool takes it. No tool takes it after the question ended without an answer.
+  // A secret stays staged until its tool takes it. If the question ended without an answer, no tool will take it.
   if (toolId === SECRET_TOOL_ID && status === 'accepted') return { type: 'connected' };
   if (toolId === SECRET_TOOL_ID) return drop(deps, flow, elicitationId, status);
   if (status === 'accepted' || status === 'expired' || status === 'withdrawn') {
@@ -131,7 +132,7 @@ export async function dropFlow(
   },
   flow: FlowRef,
 ): Promise<void> {
-  // Deleted last, so that a repeat after an interruption can still revoke it.
+  // The staged credential is deleted last, so that a repeat after an interruption can still revoke it.
   const staged = await vault.staged(flow);
   if (staged !== undefined) await targets.connector(flow.connectorId)?.revoke(staged.reveal());
   await vault.drop(flow);

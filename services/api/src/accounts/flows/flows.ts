@@ -10,20 +10,20 @@ const FLOW_MS = 60 * 60_000;
 const SIGN_IN_MS = 15 * 60_000;
 
 const Flow = z.object({
-  /** Fingerprint of the browser that began it. */
+  /** Fingerprint of the browser that began the flow. */
   browser: z.string(),
-  /** Empty for a sign-in that leads to the accounts or to the inbox. */
+  /** The question; empty for a sign-in that leads to the accounts or to the inbox. */
   elicitationId: z.string(),
-  /** Present for a sign-in that leads to the answer page of the question, to the page of a link, or to the inbox. */
+  /** Present for a sign-in that leads to a question's answer page, a link's page or the inbox. */
   about: z.enum(['answer', 'link', 'inbox']).optional(),
-  /** Of the attempt; empty for a sign-in. */
+  /** The id of the attempt; empty for a sign-in. */
   flowId: z.string(),
   tenant: z.string(),
   userId: z.string(),
   toolId: z.string(),
   connectorId: z.string(),
 });
-/** A way out of our pages and back. */
+/** One redirect of a browser to a provider, and its return. */
 export type Flow = z.infer<typeof Flow>;
 
 const Kept = z.object({ flow: Flow, sealed: z.string() });
@@ -31,17 +31,20 @@ const StoredState = z.record(z.string(), z.string());
 
 interface FoundFlow {
   readonly flow: Flow;
-  /** True when a browser has returned from it already. */
+  /** True if a browser has already returned from it. */
   readonly taken: boolean;
 }
 
-/** Ways out that are under way. What providers need back is sealed before it is kept. */
+/** Redirects to providers that are under way. What the providers need on return is sealed before it is stored. */
 export interface Flows {
   begin(name: PageEntryName, flow: Flow, callbackState: CallbackState): Promise<void>;
   find(name: PageEntryName): Promise<FoundFlow | undefined>;
-  /** For the one who came back first, what its provider needs; nothing for all others, and when it does not open. */
+  /**
+   * The callback state, for the first caller only. Undefined for all later callers, and when the state cannot be
+   * opened.
+   */
   take(name: PageEntryName): Promise<CallbackState | undefined>;
-  /** The same without taking it, for providers that may report more than once. */
+  /** As `take`, but repeatable: for providers that may report more than once. */
   callbackStateOf(name: PageEntryName): Promise<CallbackState | undefined>;
   end(name: PageEntryName): Promise<void>;
 }
@@ -63,7 +66,7 @@ export function flowName(state: string): PageEntryName {
   return { family: 'flow', id: state };
 }
 
-/** The name of a flow that its provider reports on by itself. */
+/** The name of a flow whose end the provider reports by webhook. */
 export function reportName({ connectorId, flowId }: Pick<Flow, 'connectorId' | 'flowId'>): PageEntryName {
   return { family: 'report', id: JSON.stringify([connectorId, flowId]) };
 }
@@ -85,7 +88,7 @@ export function createFlows({ store, keys, mintTaker }: FlowsDeps): Flows {
       const sealed = seal(keys, identityOf(name, flow), JSON.stringify(callbackState));
       const ttlMs = name.family === 'sign-in' ? SIGN_IN_MS : FLOW_MS;
       const { tenant, userId } = flow;
-      // Nobody is known at the beginning of a sign-in.
+      // The person is not known when a sign-in begins.
       const owners = userId === '' ? [] : [{ tenant, userId }];
       await store.put(name, JSON.stringify({ flow, sealed }), ttlMs, ...owners);
     },
@@ -100,7 +103,9 @@ export function createFlows({ store, keys, mintTaker }: FlowsDeps): Flows {
   };
 }
 
-/** Bound to the whole flow: what was sealed for one browser or question opens for no other. */
+/**
+ * The sealing is bound to the whole flow, so what was sealed for one browser or question cannot be opened for another.
+ */
 function identityOf({ family, id }: PageEntryName, flow: Flow): SealIdentity {
   const { tenant, userId, toolId, connectorId, browser, elicitationId, flowId } = flow;
   const recordId = sha256(JSON.stringify([family, id, browser, elicitationId, flowId]));

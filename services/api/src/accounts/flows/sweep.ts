@@ -11,13 +11,14 @@ interface SweepDeps extends EndingDeps {
   readonly onFault: (error: unknown) => void;
 }
 
-/** How long the deployer's backend may take to report whose connection it is, in ms. */
+/** How long the deployer's backend may take to report the person who owns a connection, in ms. */
 export const BINDING_MS = 15 * 60_000;
 
 /**
- * Ends flows that were interrupted at least `olderThanMs` ago, for example by the death of a pod, according to the state
- * of their questions. Flows of unknown persons end `bindingMs` later. Returns how many it ended. Safe to run beside other
- * sweeps and the flows themselves. An aborted signal stops it between two flows.
+ * Ends flows that were interrupted at least `olderThanMs` ago, for example because a pod died. The state of each
+ * question decides how its flow ends. Flows of unknown persons end `bindingMs` later. Returns the number of ended
+ * flows. Other sweeps and the flows themselves may run at the same time. An aborted signal stops the sweep between two
+ * flows.
  */
 export async function sweepFlows(
   deps: SweepDeps,
@@ -47,13 +48,14 @@ export async function sweepFlows(
   await each(olderThanMs, ({ flowId }) => !isUnknownFlow(flowId), endStale);
   // The deployer's backend may still report the person until `bindingMs` has passed.
   await each(olderThanMs + bindingMs, ({ flowId }) => isUnknownFlow(flowId), dropUnclaimed);
-  // Secrets that no tool took have expired by then.
+  // Secrets that no tool has taken are expired by then.
   await each(SECRET_MS, ({ toolId }) => toolId === SECRET_TOOL_ID, dropFlow);
   return ended;
 }
 
 async function dropUnclaimed(deps: SweepDeps, flow: StagedFlow): Promise<void> {
-  // Many providers revoke all of a person's connections at once, so a held credential would stop working too.
+  // Many providers revoke all of a person's connections at once, which would also end a credential that is already in
+  // use.
   if ((await readHeld(deps, flow)) === undefined) await dropFlow(deps, flow);
   else await deps.vault.drop(flow);
 }
@@ -61,8 +63,9 @@ async function dropUnclaimed(deps: SweepDeps, flow: StagedFlow): Promise<void> {
 async function endStale(deps: SweepDeps, flow: StagedFlow): Promise<void> {
   const elicitationId = elicitationOfFlow(flow.flowId);
   if (elicitationId === undefined) return dropFlow(deps, flow);
-  // The held credential may be newer only because it was refreshed, and an open question still needs the staged one.
-  // So the newer one wins only when the question was accepted. The staged one is not revoked: that may revoke both.
+  // The stored credential may be newer only because it was refreshed, while an open question still needs the staged
+  // one. So the stored one is preferred only if the question was accepted. The staged one is not revoked, because that
+  // could revoke both.
   const { row } = await deps.elicitations.read(elicitationId);
   const held = row?.status === 'accepted' ? await readHeld(deps, flow) : undefined;
   if (held !== undefined && held.savedAt > flow.stagedAt) await deps.vault.drop(flow);

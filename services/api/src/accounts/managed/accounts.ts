@@ -13,21 +13,27 @@ import type { SignIns } from './sign-ins.ts';
 /** A connector whose accounts the company sign-in can connect. */
 export type ManagedConnector = Pick<Connector, 'revoke'> & Required<Pick<Connector, 'obtainFor'>>;
 
-/** Accounts that people's company sign-ins connect (enterprise-managed authorization). Throws `unavailable`, and SealError. */
+/** Accounts that company sign-ins connect (enterprise-managed authorization). Throws `unavailable` and SealError. */
 export interface ManagedAccounts {
   /**
-   * The credential, obtained by the person's sign-in if necessary. `absent` where the sign-in may not obtain it: the person
-   * disconnected the account, or the last attempt was refused a short time ago. Undefined where the sign-in has nothing to do
-   * with it: the person connected the account by hand, or there is neither an account nor a sign-in.
+   * The credential, which the person's sign-in obtains if necessary. `absent`: the sign-in may not obtain it, because
+   * the person disconnected the account or the last attempt was refused a short time ago. Undefined if the person
+   * connected the account by hand, or if there is neither an account nor a sign-in.
    */
   fresh(
     ref: CredentialRef,
     connector: ManagedConnector,
     options: FreshOptions,
   ): Promise<FreshCredential | undefined>;
-  /** Obtains tokens that have these scopes, too, where the sign-in obtained the present ones. They stay after a refusal. */
+  /**
+   * Obtains tokens with these additional scopes, if the sign-in obtained the present tokens. After a refusal the
+   * present tokens stay.
+   */
   widen(ref: CredentialRef, connector: ManagedConnector, scope: string): Promise<void>;
-  /** Records that the service refuses what the sign-in obtains. False for a credential that the person connected by hand. */
+  /**
+   * Records that the service refuses the tokens of the sign-in. Returns false for a credential that the person
+   * connected by hand.
+   */
   withhold(ref: CredentialRef, version: number): Promise<boolean>;
 }
 
@@ -37,16 +43,19 @@ interface ManagedAccountsDeps {
   readonly signIns: Pick<SignIns, 'since'>;
 }
 
-/** After a refusal, a sign-in is not tried again for so long, unless it is a newer one. */
+/** How long a refused sign-in is not tried again, unless the person signs in anew. */
 const REFUSED_MS = 5 * 60_000;
 const ABSENT: FreshCredential = { status: 'absent' };
 const REFUSED: Credential = { kind: 'withheld', why: 'refused' };
 
-/** Obtains managed accounts through the refresh of the vault: once over all pods. */
+/** Obtains managed accounts through the vault's refresh, so that only one pod at a time does it. */
 export function createManagedAccounts(deps: ManagedAccountsDeps): ManagedAccounts {
   const { vault, freshCredential, signIns } = deps;
 
-  /** `none`: nothing may be obtained, and there is nothing else to use. `other`: what is stored is not obtained by the sign-in. */
+  /**
+   * `none`: nothing may be obtained, and no other credential exists. `other`: the sign-in did not obtain the stored
+   * credential.
+   */
   async function verdictOn(ref: CredentialRef): Promise<'obtain' | 'none' | 'other'> {
     const held = await vault.read(ref);
     if (held?.state === 'usable') return isManaged(held) ? 'obtain' : 'other';
@@ -61,11 +70,12 @@ export function createManagedAccounts(deps: ManagedAccountsDeps): ManagedAccount
   async function obtained(ref: CredentialRef, connector: ManagedConnector, options: FreshOptions) {
     let outcome: 'obtained' | 'refused' | undefined;
     const obtain = async (signal: AbortSignal) => {
-      // Looked at again with the lease: the person may have disconnected the account in the meantime.
+      // The check is repeated under the lease: the person may have disconnected the account since the first one.
       if ((await verdictOn(ref)) !== 'obtain')
         throw new InvalidGrantError('the sign-in is not to connect the account');
       const result = await connector.obtainFor(ref);
-      // Nothing is used up, and nobody looks any more whether the person has been erased in the meantime.
+      // An abandoned request has used nothing up. It stops here, because the check for an erasure of the person is
+      // over.
       if (signal.aborted) throw new Error('the token came too late');
       if (result.type === 'refreshed') outcome = 'obtained';
       else if (result.code === 'invalid_grant') outcome = 'refused';
@@ -75,12 +85,15 @@ export function createManagedAccounts(deps: ManagedAccountsDeps): ManagedAccount
     return { held, outcome };
   }
 
-  /** After an account was disconnected during the call, what was obtained is not stored. */
+  /** Tokens are not stored if the account was disconnected during the call. */
   async function unlessDisconnected(ref: CredentialRef, held: FreshCredential) {
     return (await verdictOn(ref)) === 'none' ? ABSENT : held;
   }
 
-  /** A sign-in that ended during the call takes along what it obtained: an erasure may have passed the account by now. */
+  /**
+   * If the sign-in ended during the call, its new tokens are dropped as well: an erasure may already have passed the
+   * account.
+   */
   async function unlessSignedOut(ref: CredentialRef, { revoke }: ManagedConnector, held: FreshCredential) {
     if ((await signIns.since(ref)) !== undefined) return held;
     const removed = await vault.remove(ref);
@@ -96,7 +109,7 @@ export function createManagedAccounts(deps: ManagedAccountsDeps): ManagedAccount
       if (held.status === 'absent' || held.status === 'reconnect_required') {
         if (outcome === 'refused')
           await vault.save(ref, REFUSED, held.status === 'absent' ? 0 : held.version);
-        // Always the same: a run that another pod takes over must not ask a second time.
+        // The result is always the same: a run that another pod takes over must not ask a second time.
         return ABSENT;
       }
       if (held.status === 'unavailable') return unlessDisconnected(ref, held);
@@ -106,7 +119,7 @@ export function createManagedAccounts(deps: ManagedAccountsDeps): ManagedAccount
       const held = await vault.read(ref);
       if (held?.state !== 'usable' || !isManaged(held)) return;
       const result = await connector.obtainFor(ref, scope);
-      // Without a lease: nothing of the present tokens is used up. They have no version any more where they were removed.
+      // No lease is needed, because no token is used up. Tokens that were removed have no version any more.
       if (result.type === 'refreshed') await vault.save(ref, result.credential, held.version);
     },
     async withhold(ref, version) {

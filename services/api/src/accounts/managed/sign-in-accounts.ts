@@ -6,11 +6,11 @@ import { isOnOurPage } from '../own-pages.ts';
 import type { AccountTargets } from '../targets.ts';
 import type { SignIns } from './sign-ins.ts';
 
-/** What a sign-in on the hosted pages does to the accounts that it connects. Both throw `unavailable`. */
+/** The effects of a company sign-in on the accounts that it connects. Both methods throw `unavailable`. */
 export interface SignInAccounts {
-  /** Stores the sign-in, and connects the accounts for which the person is asked at present. */
+  /** Stores the sign-in, and connects the accounts for which open questions ask. */
   signedIn(owner: Owner, signIn: OAuthCredential): Promise<void>;
-  /** Ends the sign-in. Accounts that it connected end with their tokens. */
+  /** Ends the sign-in, and deletes the tokens that it obtained. */
   signedOut(owner: Owner): Promise<void>;
 }
 
@@ -26,7 +26,7 @@ interface SignInAccountsDeps {
   readonly publicUrl: string;
 }
 
-/** Connects what is asked for, so that a person who signs in for one question has answered it by that. */
+/** Connects the accounts for which open questions ask, so that signing in answers these questions. */
 export function createSignInAccounts(deps: SignInAccountsDeps): SignInAccounts {
   const { signIns, targets, credentials } = deps;
 
@@ -47,7 +47,7 @@ export function createSignInAccounts(deps: SignInAccountsDeps): SignInAccounts {
   };
 }
 
-/** The tools for whose accounts the person is asked on our pages. */
+/** The tools for whose accounts Parley's pages ask the person at present. */
 async function askedTools(
   { engine, publicUrl }: SignInAccountsDeps,
   { tenant, userId }: Owner,

@@ -12,11 +12,14 @@ import { tokensOf } from '../tokens-of.ts';
 /** Gives an assertion about a person for one authorization server. */
 export type GrantFor = (owner: Owner, target: GrantTarget) => Promise<GrantedAssertion | CredentialFailure>;
 
-/** The company sign-ins of people: one for each person, the latest, sealed, and used by every pod. All throw `unavailable`. */
+/**
+ * The company sign-ins of people. The latest sign-in of each person is stored sealed, and every pod uses it. All
+ * methods throw `unavailable`.
+ */
 export interface SignIns {
-  /** Stores a sign-in in place of an earlier one. */
+  /** Stores a sign-in, and replaces an earlier one. */
   save(owner: Owner, signIn: OAuthCredential): Promise<void>;
-  /** When the sign-in was stored or renewed, in ms on the clock of the store. Undefined when there is none, or it has ended. */
+  /** When the sign-in was stored or renewed, in ms on the store's clock. Undefined if there is none or it has ended. */
   since(owner: Owner): Promise<number | undefined>;
   grantFor: GrantFor;
   /** Deletes the sign-in, and ends it at its provider where that is possible. */
@@ -25,12 +28,12 @@ export interface SignIns {
 
 interface SignInsDeps {
   readonly vault: Pick<Vault, 'read' | 'save' | 'remove'>;
-  /** Renews each sign-in once, over all pods. */
+  /** Renews each sign-in on one pod at a time. */
   readonly fresh: FreshCredentialOf;
   readonly company: Company;
 }
 
-/** Keeps the sign-ins in the vault, renewed when they are needed. */
+/** Keeps the sign-ins in the vault, and renews them when they are needed. */
 export function createSignIns({ vault, fresh, company }: SignInsDeps): SignIns {
   return {
     async save(owner, signIn) {

@@ -1,7 +1,7 @@
 import { faultOfUrl } from '@parley/core/domain/url';
 import { withTimeLimit } from '@parley/shared/async/time-limit';
 
-/** Bounds on calls to servers that the deployer configured. For addresses that others name: `net/guarded-fetch.ts`. */
+/** Bounds on calls to servers that the deployer configured. Addresses from others go through `net/guarded-fetch.ts`. */
 interface OutboundBounds {
   readonly timeoutMs: number;
   readonly responseBytesMax: number;
@@ -11,7 +11,7 @@ interface OutboundBounds {
 
 export type BoundedFetch = (url: string, init: RequestInit) => Promise<Response>;
 
-/** Why a bounded call came to nothing. The text names neither address nor content. */
+/** Why a bounded call failed. The text contains neither address nor content. */
 export class OutboundError extends Error {
   override readonly name = 'OutboundError';
   readonly code: 'refused_url' | 'too_large';
@@ -26,8 +26,8 @@ export class OutboundError extends Error {
 export const WITHOUT_BODY = new Set([204, 205, 304]);
 
 /**
- * A fetch whose whole response is read under a time limit and a size limit. Follows no redirect: the 3xx is the
- * response. Rejects with `OutboundError`, or as fetch does.
+ * A fetch that reads the whole response under a time limit and a size limit. It follows no redirect, and returns the
+ * 3xx response. Rejects with `OutboundError`, or as `fetch` does.
  */
 export function createBoundedFetch(bounds: OutboundBounds): BoundedFetch {
   return async (url, init) => {

@@ -4,15 +4,15 @@ import { type CredentialFailure, credentialFailure, type Refreshed } from '../co
 import { faultOfIdJag, type GrantTarget, ID_JAG } from './id-jag.ts';
 import { faultOf } from './oauth2-errors.ts';
 
-/** An assertion about a person, for one authorization server (ID-JAG). Never log one. */
+/** An assertion about a person for one authorization server (ID-JAG). It must never be logged. */
 export interface GrantedAssertion {
   readonly type: 'granted';
   readonly assertion: string;
 }
 
-/** What a company's sign-in provider does for a person who has signed in. No method rejects. */
+/** The provider of a company sign-in, for a person who has signed in. No method rejects. */
 export interface Company {
-  /** A current ID token. Once the signal has ended, no request for one leaves. */
+  /** A current ID token. After the signal is aborted, no request for one leaves. */
   refresh(signIn: OAuthCredential, signal: AbortSignal): Promise<Refreshed | CredentialFailure>;
   /** Exchanges the ID token for an assertion (RFC 8693). `invalid_grant`: the provider refuses it. */
   exchange(signIn: OAuthCredential, target: GrantTarget): Promise<GrantedAssertion | CredentialFailure>;
@@ -23,13 +23,13 @@ export interface Company {
 const TOKEN_EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange';
 const ID_TOKEN = 'urn:ietf:params:oauth:token-type:id_token';
 
-/** The tokens of a sign-in, as far as they are kept. Of these, only an ID token can be exchanged. */
+/** The tokens of a sign-in that are kept. Only the ID token can be exchanged. */
 export interface SignInTokens {
   readonly id_token?: string | undefined;
   readonly refresh_token?: string | undefined;
 }
 
-/** What is stored of a sign-in: in place of an access token, the ID token. Undefined without one. */
+/** A sign-in as it is stored: with the ID token in the place of the access token. Undefined if there is no ID token. */
 export function signInOf(
   { id_token: idToken, refresh_token: refreshToken }: SignInTokens,
   { exp }: { readonly exp: number },
@@ -44,7 +44,7 @@ export function signInOf(
   };
 }
 
-/** A company's sign-in provider. `source` loads its metadata. */
+/** A company's sign-in provider. `source` loads the provider's metadata. */
 export function createCompany(source: () => Promise<Configuration | { readonly type: 'failed' }>): Company {
   return {
     async refresh(signIn, signal) {
@@ -56,7 +56,7 @@ export function createCompany(source: () => Promise<Configuration | { readonly t
       try {
         const tokens = await refreshTokenGrant(server, refreshToken);
         const claims = tokens.claims();
-        // OpenID Connect Core, 12.2: it is about the same person.
+        // OpenID Connect Core, 12.2: the new ID token must be about the same person.
         const fresh = claims?.sub === subjectOf(signIn) ? signInOf(tokens, claims ?? { exp: 0 }) : undefined;
         return fresh === undefined
           ? credentialFailure('invalid_grant', 'the sign-in was renewed without an ID token of its person')
@@ -109,7 +109,7 @@ export function createCompany(source: () => Promise<Configuration | { readonly t
   };
 }
 
-/** The person of a stored ID token, which was verified when it came. */
+/** The subject of a stored ID token, which was verified when it was received. */
 function subjectOf({ accessToken }: OAuthCredential): unknown {
   const payload = Buffer.from(accessToken.split('.')[1] ?? '', 'base64url').toString('utf8');
   return (JSON.parse(payload) as { readonly sub?: unknown }).sub;

@@ -1,7 +1,7 @@
 import { jsonIn } from '@parley/core/domain/parsed';
 import { z } from 'zod';
 
-/** For which authorization server, server and client an assertion is requested. */
+/** The authorization server, MCP server and client for which an assertion is requested. */
 export interface GrantTarget {
   /** The issuer of the MCP server's authorization server. */
   readonly audience: string;
@@ -12,7 +12,7 @@ export interface GrantTarget {
   readonly scopes: readonly string[];
 }
 
-/** As servers name this kind of token: an Identity Assertion JWT Authorization Grant. */
+/** The token type that servers use for an Identity Assertion JWT Authorization Grant. */
 export const ID_JAG = 'urn:ietf:params:oauth:token-type:id-jag';
 const TYPE = 'oauth-id-jag+jwt';
 
@@ -27,8 +27,8 @@ const Claims = z.object({
 });
 
 /**
- * Why an assertion must not be sent to the authorization server of `target`, in words that may be logged. That server checks the
- * signature; this check keeps an assertion that is meant for another one from reaching it.
+ * Why an assertion must not be sent to the authorization server of `target`, in words that may be logged. This check
+ * keeps assertions for other servers from being sent; the authorization server checks the signature.
  */
 export function faultOfIdJag(
   assertion: string,

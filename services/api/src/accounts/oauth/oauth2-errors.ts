@@ -5,16 +5,18 @@ import {
   WWWAuthenticateChallengeError,
 } from 'openid-client';
 
-/** What went wrong at an authorization server, in words that may be logged. */
+/** What failed at an authorization server, in words that may be logged. */
 export interface ServerFault {
-  /** `refused`: it answered with an OAuth error; `malformed`: its answer is none; `unavailable`: no answer. */
+  /**
+   * `refused`: it answered with an OAuth error. `malformed`: its answer is invalid. `unavailable`: it did not answer.
+   */
   readonly kind: 'refused' | 'malformed' | 'unavailable';
   readonly providerError?: string;
-  /** Asking again brings the same answer: the server refuses what it was given, rather than who gave it or when. */
+  /** Repeating the request brings the same answer: the server refuses the grant, not the client or the moment. */
   readonly isDefinite: boolean;
 }
 
-// Anything else could be a secret that the server reflects.
+// Any other value could be a secret that the server reflects.
 const REGISTERED_ERRORS = new Set([
   'access_denied',
   'account_selection_required',
@@ -34,7 +36,7 @@ const REGISTERED_ERRORS = new Set([
   'unsupported_grant_type',
   'unsupported_response_type',
 ]);
-/** Codes that mean "later", of the standards and of Slack. */
+/** Error codes that mean "try later", from the standards and from Slack. */
 const DOWN = new Set([
   ...[
     'server_error',
@@ -46,17 +48,17 @@ const DOWN = new Set([
   ],
   ...['internal_error', 'fatal_error', 'service_unavailable'],
 ]);
-/** Codes that mean our own registration: it is the deployer's business, and connecting again would not mend it. */
+/** Error codes that concern Parley's own registration. The deployer must fix it; connecting again does not help. */
 const OUR_CLIENT = new Set([
   'invalid_client',
   'invalid_client_id',
   'bad_client_secret',
   'incorrect_client_credentials',
 ]);
-/** Statuses of replies that mean "later": of proxies, of timeouts, of early data, and of too many calls. */
+/** Statuses that mean "try later": from proxies, for timeouts, early data and too many requests. */
 const LATER = new Set([407, 408, 425, 429]);
 
-/** `error` as it may be shown: itself when registered, else `other`. */
+/** `error` as it may be shown: unchanged if it is registered, else `other`. */
 export function publicErrorCode(error: string): string {
   return REGISTERED_ERRORS.has(error) ? error : 'other';
 }
@@ -68,13 +70,13 @@ export function metadataFaultOf(error: unknown): { readonly isOtherIssuer: boole
   return { isOtherIssuer, what: isOtherIssuer ? 'names another issuer' : 'cannot be had' };
 }
 
-/** Sorts what openid-client threw. The error itself holds request and response, and goes no further. */
+/** Classifies an error of openid-client. The error itself contains request and response, so it is not passed on. */
 export function faultOf(error: unknown): ServerFault {
   if (error instanceof ResponseBodyError)
     return faultOfAnswer(error.error, isAskedToWait(error.response) ? 429 : error.status);
   if (error instanceof AuthorizationResponseError) return faultOfAnswer(error.error, 400);
   if (error instanceof WWWAuthenticateChallengeError) {
-    // Where a challenge names no error, most servers mean our client, and some the token.
+    // In a challenge without an error code, most servers object to Parley's client, and some to the token.
     const named = error.cause.map(({ parameters }) => parameters.error).find((code) => code !== undefined);
     return named === undefined
       ? { kind: 'refused', providerError: 'invalid_client', isDefinite: true }
@@ -85,10 +87,10 @@ export function faultOf(error: unknown): ServerFault {
   const status = response?.status;
   if (status !== undefined && (isLater(status) || isAskedToWait(response)))
     return { kind: 'unavailable', isDefinite: false };
-  // Some servers send their errors with status 200, where they read as an answer without a token.
+  // Some servers send errors with status 200, which the library reads as an answer without a token.
   const reported = reportedError(error.cause);
   if (reported !== undefined) return faultOfAnswer(reported, 400);
-  // A token of a kind that cannot be presented: it replaced what was there before.
+  // The token is of a kind that cannot be presented. The previous token is already replaced.
   if (error.code === 'OAUTH_UNSUPPORTED_OPERATION') return { kind: 'malformed', isDefinite: true };
   const isMalformed = error.code?.startsWith('OAUTH_') === true && !isTimeout(error);
   return {
@@ -97,7 +99,7 @@ export function faultOf(error: unknown): ServerFault {
   };
 }
 
-/** True for a refusal that names a time after which it may be different. */
+/** True for a refusal that says when to try again. */
 function isAskedToWait(response: Response | undefined): boolean {
   return response?.headers.has('retry-after') === true;
 }

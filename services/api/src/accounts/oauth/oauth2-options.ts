@@ -3,12 +3,12 @@ import type { BoundedFetch } from './bounded-fetch.ts';
 
 /** The endpoints of an authorization server that publishes no metadata. */
 export interface StaticServer {
-  /** What the server calls itself in `iss`. Absent: `iss` is not looked at, and `openid` cannot be asked for. */
+  /** The server's `iss`. If absent, `iss` is not checked, and the scope `openid` cannot be requested. */
   readonly issuer?: string;
   readonly authorizationEndpoint: string;
   readonly tokenEndpoint: string;
   readonly revocationEndpoint?: string;
-  /** The server sends `iss` with every authorization response (RFC 9207): one without it is refused. */
+  /** The server sends `iss` with every authorization response (RFC 9207). A response without `iss` is refused. */
   readonly sendsIssuer?: boolean;
   /** Algorithms of its ID tokens; RS256 when absent. */
   readonly idTokenAlgorithms?: readonly string[];
@@ -16,19 +16,22 @@ export interface StaticServer {
 
 export interface OAuth2Options {
   readonly id: string;
-  /** An issuer, whose metadata is fetched and kept, or the endpoints themselves. */
+  /** An issuer whose metadata is fetched and cached, or the endpoints. */
   readonly server: { readonly issuer: string } | StaticServer;
   readonly clientId: string;
   /** Absent for a public client. */
   readonly clientSecret?: string;
-  /** How the secret is sent. By default the server's metadata decides. */
+  /** How the secret is sent. By default, the server's metadata decides. */
   readonly clientAuthentication?: 'basic' | 'post';
   readonly scopes: readonly string[];
   /** The API that the token is for (RFC 8707). */
   readonly resource?: string;
-  /** Registered at the provider for this connector alone: that is what tells providers apart without `iss`. */
+  /** Registered at the provider for this connector alone, which is how providers without `iss` are told apart. */
   readonly redirectUri: string;
-  /** Further parameters of the authorization request, like `access_type`; those of the protocol win. */
+  /**
+   * Additional parameters of the authorization request, such as `access_type`. Parameters of the protocol take
+   * precedence.
+   */
   readonly authorizationParameters?: Readonly<Record<string, string>>;
   /** Allow http on loopback hosts, for development. */
   readonly allowLoopbackHttp?: boolean;
@@ -40,7 +43,7 @@ export interface OAuth2Options {
   readonly metadataTtlMs?: number;
 }
 
-/** Throws a `TypeError` for options with which no flow could ever be safe or succeed. Names no secret. */
+/** Throws a `TypeError` for options with which no flow can be safe or succeed. The message contains no secret. */
 export function checkOAuth2Options(options: OAuth2Options): void {
   const rules = { allowLoopbackHttp: options.allowLoopbackHttp === true };
   const { server } = options;

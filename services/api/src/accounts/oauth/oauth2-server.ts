@@ -31,17 +31,17 @@ type ServerSourceOptions = Pick<
   | 'fetch'
   | 'metadataTtlMs'
 > & {
-  /** Proves who the client is, where that is not a secret. */
+  /** Authenticates the client without a secret. */
   readonly clientAuth?: ClientAuth;
-  /** True where no person is sent to the server: it need not have pages for them. */
+  /** True where no person is sent to the server, so that it needs no authorization endpoint. */
   readonly withoutPages?: true;
-  /** True where refreshes are made for their ID tokens. */
+  /** True where the ID token is the purpose of a refresh. */
   readonly renewsIdTokens?: true;
 };
 
 /**
- * The configured authorization server as openid-client knows it: discovered when first needed, kept for a while,
- * asked again after a failure. Rejects while the server's metadata cannot be had.
+ * The configured authorization server for openid-client: discovered at the first use, cached, and discovered again
+ * after a failure. Rejects while the server's metadata is unavailable.
  */
 export function createServerSource(options: ServerSourceOptions): () => Promise<Configuration> {
   const allowLoopbackHttp = options.allowLoopbackHttp === true;
@@ -58,7 +58,7 @@ export function createServerSource(options: ServerSourceOptions): () => Promise<
   if ('tokenEndpoint' in server) {
     const configuration = new Configuration(metadataOf(server), clientId, undefined, clientAuth);
     configuration[customFetch] = fetchIt;
-    // Which URLs may be http is the bounded fetch's business; the authorization endpoint was checked before.
+    // The bounded fetch decides which URLs may use http. The authorization endpoint was checked before.
     if (allowLoopbackHttp) allowInsecureRequests(configuration);
     return () => Promise.resolve(configuration);
   }
@@ -76,7 +76,7 @@ export function createServerSource(options: ServerSourceOptions): () => Promise<
 
   const load = () =>
     discover('oidc').catch((error: unknown) => {
-      // Servers without OpenID Connect publish their metadata at the place that RFC 8414 names.
+      // Servers without OpenID Connect publish their metadata at the address of RFC 8414.
       if (error instanceof ClientError && error.code === 'OAUTH_RESPONSE_IS_NOT_CONFORM')
         return discover('oauth2');
       throw error;
@@ -89,7 +89,7 @@ export function createServerSource(options: ServerSourceOptions): () => Promise<
 
 function metadataOf(server: StaticServer): ServerMetadata {
   return {
-    // Without a name, one that no answer is ever compared with.
+    // A server without a name gets one that is never compared with an answer.
     issuer: server.issuer ?? new URL(server.authorizationEndpoint).origin,
     authorization_endpoint: server.authorizationEndpoint,
     token_endpoint: server.tokenEndpoint,
@@ -122,15 +122,15 @@ function clientAuthOf({ clientSecret, clientAuthentication }: ServerSourceOption
   if (clientAuthentication !== undefined) return clientAuthentication === 'basic' ? basic : post;
   return (server, client, body, headers) => {
     const methods = server.token_endpoint_auth_methods_supported;
-    // RFC 8414: a server that names no method takes `client_secret_basic`.
+    // RFC 8414: a server that lists no method accepts `client_secret_basic`.
     const chosen = methods?.includes('client_secret_post') === true ? post : basic;
     return chosen(server, client, body, headers);
   };
 }
 
 /**
- * HTTP Basic with form-encoded id and secret (RFC 6749, section 2.3.1). Encodes no more than the format requires, where
- * openid-client encodes `-`, `_` and `.` too: servers that do not decode are common.
+ * HTTP Basic with form-encoded id and secret (RFC 6749, section 2.3.1). It encodes no more than the format requires,
+ * because servers that do not decode are common. openid-client would also encode `-`, `_` and `.`.
  */
 function basicAuthentication(clientSecret: string): ClientAuth {
   const encoded = (text: string) => new URLSearchParams([['', text]]).toString().slice(1);

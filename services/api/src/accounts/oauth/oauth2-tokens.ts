@@ -6,17 +6,17 @@ import { isHeaderSafe } from './secret-text.ts';
 export const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 
 interface TokenContext {
-  /** Scopes to assume when the server does not name them: those asked for, or those held before (RFC 6749 5.1). */
+  /** Scopes to assume if the server does not name them: the requested ones, or the previous ones (RFC 6749, 5.1). */
   readonly scopes: readonly string[];
-  /** The refresh token to keep when the server sends no new one. */
+  /** The refresh token to keep if the server sends no new one. */
   readonly refreshToken?: string;
-  /** The key with which the request was proven (DPoP): the tokens may be bound to it. */
+  /** The key that proved the request (DPoP). The tokens may be bound to it. */
   readonly proofKey?: string;
-  /** Ms since 1970. */
+  /** The present time, in ms since 1970. */
   readonly nowMs: number;
 }
 
-/** The credential in a token response, or nothing when it could not be presented. */
+/** The credential in a token response; undefined if it could not be presented. */
 export function credentialOf(
   tokens: TokenEndpointResponse,
   context: TokenContext,
@@ -37,7 +37,7 @@ export function credentialOf(
   };
 }
 
-/** The scopes in a list; some servers put commas where the standard has blanks. */
+/** The scopes in a list. Some servers separate them by commas instead of spaces. */
 export function scopesOf(list: string): string[] {
   return list.split(/[\s,]+/u).filter((scope) => scope !== '');
 }

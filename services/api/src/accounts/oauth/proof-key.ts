@@ -2,7 +2,7 @@ import { type JsonWebKey, webcrypto } from 'node:crypto';
 import { type Configuration, type DPoPOptions, getDPoPHandle } from 'openid-client';
 
 const ECDSA = { name: 'ECDSA', namedCurve: 'P-256' };
-/** How proofs are signed, as servers name it. */
+/** The signature algorithm of proofs, by its JWS name. */
 export const PROOF_ALGORITHM = 'ES256';
 
 /** A new key to which tokens are bound, as a JWK. */
@@ -11,7 +11,10 @@ export async function createProofKey(): Promise<string> {
   return JSON.stringify(await webcrypto.subtle.exportKey('jwk', privateKey));
 }
 
-/** The options with which a token request is proven (DPoP), and repeated once with the nonce that the server demands. */
+/**
+ * The openid-client options that prove a token request (DPoP), and repeat it once with the nonce that the server
+ * demands.
+ */
 export async function provingWith(server: Configuration, proofKey: string | undefined): Promise<DPoPOptions> {
   if (proofKey === undefined) return {};
   const { kty = '', crv = '', x = '', y = '', d = '' } = JSON.parse(proofKey) as JsonWebKey;

@@ -17,18 +17,18 @@ import { readQuestions } from './read-questions.ts';
 import { markOf, type RemoteTask } from './remote-task.ts';
 import type { TaskRun } from './task-run.ts';
 
-/** After a task of this length, the credential of a person is read anew. */
+/** After a task has been attended to for this long, the person's credential is read again. */
 const FRESH_MS = 60_000;
 const CANCEL_MS = 3_000;
-/** How long an answer that could not be delivered waits at most, also while a stream is open. */
+/** The longest pause before an undelivered answer is sent again, also while a stream is open. */
 const RESEND_MS = 5_000;
 
-/** What attends to a task while this pod has it. */
+/** The parts that attend to a task while this pod owns its run. */
 interface Attendance {
   readonly run: TaskRun;
   readonly wake: TaskWake;
   readonly follower: Follower;
-  /** Called once what was read of the task is attended to. */
+  /** Called once everything that was read of the task has been handled. */
   readonly attended: () => void;
   readonly pause: AuthorizationPause;
   readonly openedAt: number;
@@ -72,7 +72,10 @@ export async function attendTask(run: TaskRun, events: EventStream | undefined):
   }
 }
 
-/** Asks and answers what the task needs now, and then waits for a change. Undefined while the task goes on. */
+/**
+ * Asks and answers what the task needs now, then waits for a change. Returns the result if the task has ended, and
+ * undefined while it continues.
+ */
 async function attendOnce(
   attendance: Attendance,
   task: RemoteTask | undefined,
@@ -103,7 +106,7 @@ async function attendOnce(
   return undefined;
 }
 
-/** The task as it is now. Undefined while the agent cannot be reached. */
+/** The current state of the task. Undefined while the agent cannot be reached. */
 async function readTask(run: TaskRun, taskId: string): Promise<RemoteTask | undefined> {
   const { link, over } = run;
   try {
@@ -111,7 +114,7 @@ async function readTask(run: TaskRun, taskId: string): Promise<RemoteTask | unde
   } catch (error) {
     if (!(error instanceof RemoteFault) || over.aborted) throw error;
     if (!isPassing(error)) throw error;
-    // The time is recorded: a take-over does not begin it anew.
+    // The time spent so far is recorded, so that a take-over does not start it anew.
     await run.save({});
     return undefined;
   }
@@ -125,7 +128,7 @@ async function giveUp({ link, state, questions }: TaskRun, reason: string): Prom
   return failed(`${title} ${reason}. Its task was cancelled; it may have been done in part.`);
 }
 
-/** Sends answers one by one. Those that cannot be delivered now are settled again after a pause. */
+/** Sends answers one by one. If one cannot be delivered now, waits before the next attempt. */
 async function sendAnswers(
   { run, follower, wake }: Attendance,
   settled: readonly SettledQuestion[],
@@ -142,8 +145,8 @@ async function sendAnswers(
 }
 
 /**
- * Sends an answer, unless the task's history has it already. The record is written before: a pod that has lost the run
- * sends nothing. False when it is not delivered.
+ * Sends an answer, unless the task's history already contains it. The record is written first, so a pod that has lost
+ * the run sends nothing. Returns false if the answer was not delivered.
  */
 async function sendAnswer(
   run: TaskRun,
@@ -171,7 +174,8 @@ async function sendAnswer(
     if (!(error instanceof RemoteFault) || over.aborted) throw error;
     if (error.kind === 'unauthorized' || error.kind === 'too_large') throw error;
     if (isPassing(error)) return false;
-    // A refused answer is asked again if the question is still open. What ended by itself is not said again.
+    // A question whose answer was refused is asked again if the agent still asks it. A refused message without an
+    // answer, for example that the person declined, is not repeated.
     const isAgain = isAnswer && error.errorName === 'RequestMalformedError';
     await run.save(isAgain ? { refusals: { ...refusals, [key]: attempt + 1 } } : { done: [...done, key] });
     return true;

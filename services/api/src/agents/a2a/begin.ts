@@ -13,12 +13,15 @@ interface Begun {
   readonly events?: EventStream | undefined;
 }
 
-/** How often the tasks of an agent are listed to find one whose begin was not confirmed: it is listed a moment later. */
+/**
+ * How often an agent's tasks are listed to find a task whose start was not confirmed. A new task may appear in the list
+ * with a delay.
+ */
 const FINDS_MAX = 5;
 
 /**
- * Sends the first message of a task. A message whose fate is unknown is sent again only to agents that declare that it
- * then leads to the same task; with others, the task is looked for by its context.
+ * Sends the first message of a task. If the outcome of sending is unknown, the message is sent again only to agents
+ * that declare repeats to be safe. With other agents, the task is looked up by its context.
  */
 export async function beginTask(run: TaskRun, task: string): Promise<Begun | ToolOutcome> {
   let mayHaveBegun = run.state.isSending;
@@ -44,13 +47,13 @@ export async function beginTask(run: TaskRun, task: string): Promise<Begun | Too
   }
 }
 
-/** How the task ends, or else whether it may have begun by now. */
+/** Returns how the task ends, or whether it may have begun. */
 async function afterFault(
   run: TaskRun,
   fault: RemoteFault,
   mayHaveBegun: boolean,
 ): Promise<ToolOutcome | boolean> {
-  // The reply to the same message would be as large.
+  // Sending the same message again would bring a reply of the same size.
   if (fault.kind === 'too_large') throw fault;
   if (fault.kind === 'unknown') return true;
   if (!mayHaveBegun) return (await notBegun(run, fault)) ?? false;
@@ -59,8 +62,8 @@ async function afterFault(
 }
 
 /**
- * Records that the agent has begun nothing. Undefined when the message should be sent once more: some agents refuse
- * contexts that are not their own.
+ * Records that the agent has begun nothing. Returns undefined if the message should be sent once more without a
+ * context: some agents refuse contexts that they did not create.
  */
 async function notBegun(run: TaskRun, fault: RemoteFault): Promise<ToolOutcome | undefined> {
   const isContextRefused = fault.errorName === 'RequestMalformedError' && run.state.contextId !== undefined;
@@ -77,8 +80,8 @@ async function acceptReply(run: TaskRun, reply: RemoteReply): Promise<Begun | To
 }
 
 /**
- * Finds the task that may have begun. An agent that cannot be reached is tried until the time of the task is over. Where
- * the agent cannot list its tasks, or its lists have no such task, the fate of the task is unknown.
+ * Finds a task that may have begun. An unreachable agent is tried until the task's time is over. If the agent cannot
+ * list its tasks, or does not list this one, the outcome of the task is unknown.
  */
 async function findBegun(
   run: TaskRun,
@@ -98,7 +101,8 @@ async function findBegun(
     } catch (error) {
       if (!(error instanceof RemoteFault) || over.aborted || error.kind === 'unauthorized') throw error;
       if (!isPassing(error)) return lost;
-      // Agents without a list answer with a bare status, as a proxy does for a moment.
+      // Agents that cannot list tasks reply with a bare error status, as a failing proxy does, so such replies count as
+      // attempts.
       if (error.errorName === HTTP_ERROR) lists += 1;
     }
   }

@@ -19,11 +19,11 @@ export interface RemoteCallDeps extends CallingDeps {
   readonly pushesOf?: PushesOf | undefined;
 }
 
-/** The pushes about one call. */
+/** Makes the push subscription of one call. */
 export type PushesOf = (call: OwnedCall) => CallPushes;
 
 /**
- * Has a remote agent do a task with the project's credential, or with the person's own. Rejects only with the reason of
+ * Gives a task to a remote agent, with the project's credential or the person's own. Rejects only with the reason of
  * the call's signal.
  */
 export async function callRemoteAgent(
@@ -48,11 +48,11 @@ export async function callRemoteAgent(
   }
 }
 
-/** How long a step of the model waits for a card. A card that comes later is there for the next step. */
+/** How long a step of the model waits for a card. A card that is read later serves the next step. */
 const SKILLS_MS = 5_000;
 
 /**
- * The skills of the agent's card, read with the project's credential or with the person's own. None while the card cannot
+ * The skills on the agent's card, read with the project's credential or the person's own. Empty while the card cannot
  * be read. Never asks the person. Rejects only with the reason of the signal.
  */
 export async function readSkills(

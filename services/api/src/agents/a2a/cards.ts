@@ -8,19 +8,19 @@ import { RemoteFault } from '../remote/faults.ts';
 import type { CardKey, RemoteAgentTarget } from './remote-agent.ts';
 import type { ClientSdk } from './sdk.ts';
 
-/** What Parley uses of a card: only interfaces at origins that may be called. */
+/** What Parley uses of a card. It contains only interfaces at origins that may be called. */
 export interface ReadCard {
   readonly card: AgentCard;
   readonly isStreaming: boolean;
   /** True when the agent pushes updates of its tasks. */
   readonly offersPush: boolean;
-  /** True when the agent asks and is answered by Parley's extension. */
+  /** True if the agent supports Parley's extension for questions and answers. */
   readonly speaksElicitation: boolean;
-  /** True when a message that is sent again leads to the same task. */
+  /** True if sending a message again leads to the same task. */
   readonly isRepeatable: boolean;
 }
 
-/** A card as the SDK has read it, and the JSON in which it was served. */
+/** A card as the SDK parsed it, and the JSON that was served. */
 export interface FetchedCard {
   readonly card: AgentCard;
   readonly served: Readonly<Record<string, unknown>>;
@@ -48,7 +48,7 @@ const Card = z.looseObject({
     .optional(),
 });
 
-// Cards that name no version are of 0.3 or older, which is tried.
+// Protocol versions that are supported. A card without a version is of 0.3 or older; Parley tries to use it.
 const SPOKEN = /^(?:(?:0\.3|1\.0)(?:\.\d+)?)?$/;
 
 function unspoken(interfaces: readonly { readonly protocolVersion: string }[]): string {
@@ -58,7 +58,7 @@ function unspoken(interfaces: readonly { readonly protocolVersion: string }[]): 
     : `its card is of A2A ${versions.join(', ')}, and Parley speaks 0.3 and 1.0`;
 }
 
-/** Reads a card that was fetched. Throws RemoteFault for one that cannot be used. */
+/** Reads a fetched card. Throws RemoteFault if it cannot be used. */
 export async function readCard(
   { core }: Pick<ClientSdk, 'core'>,
   { origins, cardKeys }: Pick<RemoteAgentTarget, 'origins' | 'cardKeys'>,
@@ -115,18 +115,20 @@ async function verify(
 }
 
 /**
- * What a signature of the card may be of: its canonical JSON, or what the official SDKs make of it. They take out members
- * without content, and where they sign a card that they have read, security schemes, too: nothing that Parley uses.
+ * The texts that a card's signature may cover: its canonical JSON, or the forms that the official SDKs sign. The SDKs
+ * omit empty members. When they sign a card that they have parsed, they also omit security schemes. Parley uses none of
+ * these.
  */
 function signedPayloads(core: ClientSdk['core'], { card, served }: FetchedCard): readonly string[] {
   const { signatures: _signatures, ...json } = served;
   const read = core.canonicalizeAgentCard(card);
-  // Members of another version, which the SDKs do not sign, may have been read in their place.
+  // The SDK may have read members of another protocol version, which its signatures do not cover. This form counts only
+  // if that changes nothing.
   const isSame = core.canonicalizeAgentCard(core.AgentCard.fromJSON(served)) === read;
   return [canonicalJson(json), read, ...(isSame ? [core.canonicalizeAgentCard(served as never)] : [])];
 }
 
-/** The id of the key in the protected header of a signature; undefined without one. */
+/** The key id in the protected header of a signature; undefined without one. */
 function kidOf(head: string): unknown {
   const read = jsonIn(Buffer.from(head, 'base64url').toString());
   return (read as { readonly kid?: unknown } | null | undefined)?.kid;

@@ -3,17 +3,20 @@ import type { StreamResponse } from '@a2a-js/sdk';
 import { type Exchange, raceAbort, startExchange } from '../mcp/transports/exchange.ts';
 import { faultOf, type RemoteFault } from '../remote/faults.ts';
 
-/** Events of a task, without their content: what happened is read from the task. */
+/** Events of a task, without their content. Readers get the content by reading the task. */
 export interface EventStream {
   /** Calls `onEvent` for each event. Resolves when the stream has ended, for whatever reason. */
   read(onEvent: (type: 'artifact' | 'other') => void): Promise<void>;
   close(): void;
 }
 
-/** The requests and streams of one agent, each in an exchange of its own. They throw RemoteFault, and the reason of the signal. */
+/**
+ * The requests and streams of one agent, each in its own exchange. The methods throw RemoteFault and the reason of the
+ * signal.
+ */
 interface LinkExchanges {
   request<T>(timeoutMs: number, signal: AbortSignal, work: (ending: AbortSignal) => Promise<T>): Promise<T>;
-  /** Reads the events of a call that the SDK makes. `first` is called before `read`. */
+  /** Streams the events of an SDK call. Call `first` before `read`. */
   stream(
     call: (ending: AbortSignal) => AsyncGenerator<unknown>,
     signal: AbortSignal,
@@ -27,11 +30,11 @@ export interface LinkExchangeDeps {
   readonly scrub: <T>(value: T) => T;
 }
 
-/** A reply may take as long as the task. The task's own time ends it. */
+/** The time limit of a request. A reply may take as long as the task, whose own time limit ends it earlier. */
 export const SEND_MS = 86_400_000;
 
 export function createLinkExchanges({ exchanges, statusOf, scrub }: LinkExchangeDeps): LinkExchanges {
-  /** A message that is too large ends its exchange, and then fails the SDK's reader in some way. */
+  /** A message that is too large ends its exchange, and the SDK's reader then fails with an arbitrary error. */
   function faultIn(exchange: Exchange, error: unknown): RemoteFault {
     const cause = exchange.signal.aborted ? exchange.signal.reason : error;
     return faultOf(cause, { dispatched: exchange.dispatched, status: statusOf(exchange), scrub });
@@ -79,7 +82,7 @@ export function createLinkExchanges({ exchanges, statusOf, scrub }: LinkExchange
               onEvent(payload?.$case === 'artifactUpdate' ? 'artifact' : 'other');
             }
           } catch {
-            // What a stream does not tell is read from the task.
+            // The reader gets whatever this stream missed by reading the task.
           } finally {
             close();
           }

@@ -17,23 +17,23 @@ export interface OutgoingMessage {
   readonly contextId?: string | undefined;
   readonly taskId?: string | undefined;
   readonly part: { readonly text: string } | { readonly data: Readonly<Record<string, unknown>> };
-  /** For one that begins a task: how many deployments have delegated it, this one included. */
+  /** For a message that begins a task: how many deployments have delegated the task, including this one. */
   readonly hops?: number;
-  /** For one that begins a task: the id of the skill that the task is for. */
+  /** For a message that begins a task: the id of the requested skill. */
   readonly skill?: string | undefined;
 }
 
-/** What a message led to. */
+/** The result of sending a message. */
 export type RemoteReply =
   | { readonly type: 'message'; readonly parts: readonly RemotePart[] }
   | {
       readonly type: 'task';
       readonly ids: TaskIds;
-      /** The further events of the task, where the agent streams. */
+      /** Further events of the task, if the agent streams. */
       readonly events?: EventStream;
     };
 
-/** Where a remote agent pushes the updates of a task, and the token by which it proves who it is. */
+/** The address for push updates of a task, and the token with which the agent authenticates there. */
 interface PushRegistration {
   readonly id: string;
   readonly taskId: string;
@@ -41,22 +41,22 @@ interface PushRegistration {
   readonly token: string;
 }
 
-/** A remote agent, to be called with one credential. Its methods throw RemoteFault, and the reason of an aborted signal. */
+/** A remote agent, called with one credential. Its methods throw RemoteFault and the reason of an aborted signal. */
 export interface RemoteLink
   extends Pick<ReadCard, 'isStreaming' | 'offersPush' | 'speaksElicitation' | 'isRepeatable'> {
   readonly agent: RemoteAgentTarget;
   send(message: OutgoingMessage, signal: AbortSignal): Promise<RemoteReply>;
   get(taskId: string, signal: AbortSignal): Promise<RemoteTask>;
-  /** The task of a context, or without a context the task whose history has the message. */
+  /** Finds the task of a context; without a context, the task whose history contains the message. */
   find(
     place: { contextId?: string | undefined; messageId: string },
     signal: AbortSignal,
   ): Promise<RemoteTask | undefined>;
   subscribe(taskId: string, signal: AbortSignal): EventStream;
-  /** Has the agent push the updates of a task, in place of an earlier registration with the id. */
+  /** Registers for push updates of a task. It replaces an earlier registration with the same id. */
   registerPush(target: PushRegistration, signal: AbortSignal): Promise<void>;
   cancel(taskId: string, signal: AbortSignal): Promise<void>;
-  /** Removes the secrets that were sent from what the agent says. */
+  /** Removes from the agent's texts the secrets that were sent to it. */
   scrub<T>(value: T): T;
 }
 
@@ -141,7 +141,7 @@ export function createLink(deps: RemoteLinkDeps): RemoteLink {
     subscribe: (taskId, signal) =>
       stream((ending) => client.resubscribeTask({ tenant: '', id: taskId }, optionsOf(ending)), signal),
     async registerPush(target, signal) {
-      // Agents send the token by the one header or by the other.
+      // Agents send the token in one of two headers.
       const authentication = { scheme: 'Bearer', credentials: target.token };
       const params = { tenant: '', ...target, authentication };
       await request(READ_MS, signal, (ending) =>
@@ -155,11 +155,11 @@ export function createLink(deps: RemoteLinkDeps): RemoteLink {
   };
 }
 
-/** Reads what the agent says, which proves nothing: without the secrets that were sent. */
+/** Reads an agent's replies, which are untrusted, and removes the secrets that were sent. */
 function createReplyReader({ core: { Message } }: ClientSdk, scrub: RemoteLinkDeps['scrub']) {
   function taskIn(value: unknown): RemoteTask {
     const given = RemoteTask.safeParse(value);
-    // A secret may be cut by the parts of an artifact, which are joined here.
+    // An artifact may be split within a secret, so its parts are joined before secrets are removed.
     const task = given.success ? RemoteTask.safeParse(scrub(withVisibleStatus(given.data))) : given;
     if (task.success) return task.data;
     throw new RemoteFault('refused', 'its task is not well formed', 'InvalidAgentResponseError');
@@ -181,7 +181,10 @@ function createReplyReader({ core: { Message } }: ClientSdk, scrub: RemoteLinkDe
   };
 }
 
-/** What the agent says of the state of a task is for people. What it has made is data. */
+/**
+ * People read the agent's status messages, so invisible characters are removed from these. Artifacts are data and stay
+ * unchanged.
+ */
 function withVisibleStatus({ status, ...task }: RemoteTask): RemoteTask {
   const { message } = status;
   return { ...task, status: message === undefined ? status : { ...status, message: visibleLabels(message) } };

@@ -21,8 +21,8 @@ interface OpeningParts {
 }
 
 /**
- * The agent, or why it cannot be called. An agent that may have begun the task is tried until the time of the task is
- * over, whatever its card gets for a reply in that time. Rejects with the reason of the call's signal.
+ * Opens the agent, or says why it cannot be called. If the agent may have begun the task, it is tried until the task's
+ * time is over, even if its card cannot be read. Rejects with the reason of the call's signal.
  */
 export async function openAgent(
   { agents, agent, questions, call }: OpeningParts,
@@ -34,7 +34,7 @@ export async function openAgent(
   if (!mayHaveBegun(call)) return describeOpening(agent, first);
   if (state === undefined) return failed(describeUnfollowed(agent.title));
   const clock = startWorkClock(agent.taskMs, state.workedMs);
-  // While the person is asked, the time of the task is paused.
+  // The task's clock is paused while the person is asked.
   questions.attendBy({ waiting: clock.waiting, onSettled: () => undefined });
   try {
     for (let delayMs = RETRY_MIN_MS; ; delayMs = Math.min(delayMs * 2, RETRY_MAX_MS)) {
@@ -51,7 +51,7 @@ export async function openAgent(
   }
 }
 
-/** True where the task is under way at the agent, or may be. */
+/** True if the task has begun at the agent, or may have begun. */
 export function mayHaveBegun(call: ToolCall): boolean {
   if (call.round() === undefined) return false;
   const state = checkpointOf(call);

@@ -32,7 +32,7 @@ export function taskOutcome(
   }
 }
 
-/** The outcome for a reply that is a message and no task. */
+/** The outcome for a reply that is a message instead of a task. */
 export function messageOutcome(
   title: string,
   parts: readonly RemotePart[],
@@ -62,7 +62,7 @@ function textOfPart({ text, url, raw, data, filename, mediaType }: RemotePart): 
   return data === undefined ? [] : [JSON.stringify(data)];
 }
 
-/** What a task has made, as text. */
+/** The artifacts of a task as text. */
 export function textOfArtifacts(artifacts: RemoteTask['artifacts']): string {
   return artifacts
     .map(({ parts }) => textOf(parts))
@@ -70,7 +70,7 @@ export function textOfArtifacts(artifacts: RemoteTask['artifacts']): string {
     .join('\n\n');
 }
 
-/** Shows the person that the agent waits for something that cannot be asked. */
+/** Tells the person that the agent waits for something that Parley cannot ask. */
 export async function showNotice(
   call: ToolCall,
   { id, title }: Pick<RemoteAgentTarget, 'id' | 'title'>,

@@ -1,13 +1,13 @@
 import type { TaskRun } from './task-run.ts';
 
-/** Pauses the clocks while a task waits for an authorization that the person was told of. */
+/** Pauses the clocks while a task waits for an authorization that was announced to the person. */
 export interface AuthorizationPause {
   set(isPaused: boolean): void;
-  /** How long the task has waited so, in ms: all waits together, those on earlier pods included. */
+  /** How long the task has waited in total, in ms, including waits on earlier pods. */
   readonly waitedMs: number;
-  /** True when all waits together have taken the time of a question. */
+  /** True if the waits together have lasted as long as a question may stay open. */
   readonly isOver: boolean;
-  /** Time that is left to the person, in ms. */
+  /** Time that the person has left, in ms. */
   readonly leftMs: number;
 }
 
@@ -26,7 +26,7 @@ export function createPause({ call, clock, rules, state }: TaskRun, ending: Abor
       since = isPaused ? performance.now() : undefined;
       if (!isPaused) return resume();
       const wait = () => new Promise<void>((resolve) => (resume = resolve));
-      // A run that can no longer record the pause learns why by its next write.
+      // If the run can no longer record the pause, its next write reports the reason.
       call.waiting(() => clock.waiting(wait)).catch(() => undefined);
     },
     get waitedMs() {

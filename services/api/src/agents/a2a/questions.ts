@@ -8,44 +8,47 @@ import { showNotice } from './outcome.ts';
 import { extensionAsk, type RemoteQuestion, textAsk } from './read-questions.ts';
 import type { RemoteAgentTarget } from './remote-agent.ts';
 
-/** A question that has ended, with what the agent gets. */
+/** A question that has ended, with the message that the agent gets. */
 export interface SettledQuestion {
   readonly key: string;
-  /** Absent where the question was withdrawn: it is asked again while the agent asks it, and the agent gets nothing. */
+  /**
+   * Absent if the question was withdrawn. The agent then gets nothing, and the question is asked again while the agent
+   * still asks it.
+   */
   readonly part?: OutgoingMessage['part'];
   /** True when the person gave an answer that the agent may refuse. */
   readonly isAnswer: boolean;
 }
 
-/** What reads the task of the questions, with one credential. */
+/** The reader of the task, which uses one credential. It attends to the questions. */
 interface Attendant {
-  /** Runs a wait for the person. The time of the task is paused during the wait. */
+  /** Runs a wait for the person, during which the task's clock is paused. */
   readonly waiting: <T>(wait: () => Promise<T>) => Promise<T>;
   /** Called when a question has ended. */
   readonly onSettled: () => void;
 }
 
 /**
- * The questions of one remote task: they become elicitations on the turn's stream. They stay open while the task is
- * continued with another credential.
+ * The questions of one remote task, which become elicitations on the turn's stream. They stay open when the task
+ * continues with another credential.
  */
 export interface RemoteQuestions {
-  /** Replaces what reads the task. */
+  /** Replaces the reader of the task. */
   attendBy(attendant: Attendant): void;
   /**
-   * Asks what is new among the open questions, and takes back what is not open any more. Returns the keys of all
-   * questions that were ever asked.
+   * Asks the new questions among the agent's open ones, and withdraws those that the agent no longer asks. Returns the
+   * keys of all questions ever asked.
    */
   update(open: readonly RemoteQuestion[], state: TaskCheckpoint): string[];
-  /** The questions that have ended since. Throws the reason of the call's signal. */
+  /** The questions that have ended since the last call. Throws the reason of the call's signal. */
   take(): readonly SettledQuestion[];
-  /** The agent has got what this question needs. Until then, the call has work to do. */
+  /** Reports that the agent has received the answer to this question. Until then the call counts as busy. */
   delivered(key: string): void;
   /** True while the person is asked. */
   readonly isAsking: boolean;
-  /** True when the agent has asked more than it may. */
+  /** True if the agent has asked more questions than it may. */
   readonly isExceeded: boolean;
-  /** Takes back what is open. */
+  /** Withdraws the open questions. */
   close(): void;
 }
 
@@ -57,7 +60,7 @@ interface RemoteQuestionsOptions {
 
 interface AskedQuestion {
   readonly ending: AbortController;
-  /** Resolves when it is settled. */
+  /** Resolves when the question is settled. */
   readonly over: Promise<void>;
   isSettled: boolean;
 }
@@ -66,7 +69,7 @@ export function createRemoteQuestions(call: ToolCall, options: RemoteQuestionsOp
   const { questionsMax } = options;
   const open = new Map<string, AskedQuestion>();
   const settled: SettledQuestion[] = [];
-  /** What ends the work of a settled question, by its key. */
+  /** Ends the work that a settled question still causes, by its key. */
   const works = new Map<string, () => void>();
   let failure: { readonly error: unknown } | undefined;
   let isExceeded = false;
@@ -130,7 +133,7 @@ export function createRemoteQuestions(call: ToolCall, options: RemoteQuestionsOp
     take() {
       if (failure !== undefined) throw failure.error;
       const ended = settled.splice(0);
-      // One whose answer is refused is asked again.
+      // A question whose answer is refused is asked again, so it is no longer open here.
       for (const { key } of ended) open.delete(key);
       return ended;
     },
@@ -156,14 +159,14 @@ const REFUSED: Partial<Record<AskOutcome['status'], string>> = {
   expired: 'The user did not answer in time.',
 };
 
-/** What follows from an outcome that is no answer to a question in words. */
+/** The settlement for an outcome that does not answer a question in words. */
 function unanswered(key: string, outcome: AskOutcome | undefined): SettledQuestion {
   if (outcome?.status === 'withdrawn') return { key, isAnswer: false };
   const text = outcome === undefined ? UNASKED : (REFUSED[outcome.status] ?? UNASKED);
   return { key, part: { text }, isAnswer: false };
 }
 
-/** Puts one question to the person. Undefined when nothing is to be said to the agent. */
+/** Puts one question to the person. Undefined if the agent is to be told nothing. */
 async function askRemote(
   call: ToolCall,
   options: RemoteQuestionsOptions,
@@ -228,7 +231,7 @@ async function askByExtension(
   };
 }
 
-/** The person visits a page, unless the agent continues before. */
+/** The person visits a page, unless the agent continues before that. */
 async function visit(
   call: ToolCall,
   by: AskingAgent,
@@ -244,7 +247,7 @@ async function visit(
     if (opened === undefined) await showNotice(call, by.agent, page.message);
     return unanswered(key, opened);
   }
-  // Without a form, the agent must notice by itself that the person has finished.
+  // If no form could be shown, the agent must find out itself that the person has finished.
   if (finished === undefined) return undefined;
   if (finished.status !== 'accepted') return unanswered(key, finished);
   return { key, part: { text: `The user has finished at ${new URL(page.url).host}.` }, isAnswer: true };

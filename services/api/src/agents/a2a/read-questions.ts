@@ -6,7 +6,7 @@ import { type AgentAsk, pageOf } from '../remote/questions.ts';
 import { textOf } from './outcome.ts';
 import type { RemotePart, RemoteTask } from './remote-task.ts';
 
-/** What a waiting task asks, by the extension or in words. Pure. */
+/** What a waiting task asks, through Parley's extension or in plain words. Pure. */
 export type RemoteQuestion = { readonly key: string } & (
   | {
       readonly type: 'extension';
@@ -16,7 +16,7 @@ export type RemoteQuestion = { readonly key: string } & (
       readonly description?: string | undefined;
       readonly expiresAt: string;
     }
-  /** By the extension, and not to be shown to the person. */
+  /** A question through the extension that cannot be shown to the person. */
   | { readonly type: 'unusable'; readonly elicitationId: string }
   | { readonly type: 'text'; readonly message: string }
   /** A page where the person authorizes something. */
@@ -29,7 +29,7 @@ const MESSAGE_LENGTH_MAX = 4_000;
 const KEY_LENGTH = 32;
 const BOTH = { form: true, url: true };
 
-/** The open questions of a task. Each keeps its key from one reading to the next. */
+/** The open questions of a task. A question has the same key at each reading. */
 export function readQuestions(
   { status }: Pick<RemoteTask, 'status'>,
   speaksElicitation: boolean,
@@ -42,7 +42,7 @@ export function readQuestions(
   if (asked.length > 0)
     return asked.filter((one) => one.status === 'pending').map((one) => extensionQuestion(one));
   const text = shownText(textOf(parts));
-  // Some agents stamp the same status anew at each read.
+  // Some agents change the timestamp of an unchanged status at each reading, so the message id identifies the status.
   const messageId = message?.messageId ?? '';
   const key = keyOf([state, messageId === '' ? timestamp : messageId, text]);
   if (isInput) return [{ type: 'text', key, message: text }];
@@ -76,13 +76,13 @@ function keyOf(parts: readonly unknown[]): string {
   return digestOf(parts).slice(0, KEY_LENGTH);
 }
 
-/** Text of the agent for a person, shortened. What its data hides is named. */
+/** The agent's text for a person, shortened. It says so if the data contains more than is shown. */
 function shownText(given: string): string {
   const text = readable(given);
   return text.length <= MESSAGE_LENGTH_MAX ? text : `${text.slice(0, MESSAGE_LENGTH_MAX).toWellFormed()} …`;
 }
 
-/** The address of a page in a text, or under `url` in the data. */
+/** The URL of a page, from a text or from the member `url` of the data. */
 function findPage(parts: readonly RemotePart[], text: string): string | undefined {
   const named = parts.flatMap(({ data, url }) => {
     const inData = (data as { readonly url?: unknown } | null | undefined)?.url;

@@ -1,15 +1,15 @@
 import type { LoadedAgentsConfig } from '../config/load.ts';
 import { type CalledAgent, calledAgentOf } from '../remote/called-agent.ts';
 
-/** An A2A agent of the configuration with its secrets. Never log one. */
+/** A configured A2A agent, with its secrets. It must never be logged. */
 export interface RemoteAgentTarget extends CalledAgent {
-  /** Address of the card. */
+  /** The address of the agent's card. */
   readonly cardUrl: string;
-  /** The only origins that are called. */
+  /** The only origins that Parley calls for this agent. */
   readonly origins: readonly string[];
-  /** Public keys of which one must have signed the card; none: any card is taken. */
+  /** Public keys, one of which must have signed the card. Empty: any card is accepted. */
   readonly cardKeys: readonly CardKey[];
-  /** False: its pushes are not asked for. */
+  /** False if Parley must not register for push updates. */
   readonly mayPush: boolean;
   readonly artifactsMax: number;
 }

@@ -16,11 +16,11 @@ import { type RemoteSkill, skillsIn } from './skills.ts';
 /** The remote agents of a pod. */
 export interface RemoteAgents {
   /**
-   * The agent, to be called for a person, with the headers of their credential in addition to its own. Its card is fetched, or
-   * taken from the cache. Throws RemoteFault, and the reason of the signal.
+   * Opens the agent for a person, with the headers of the person's credential in addition to the agent's own. The card
+   * is fetched or taken from the cache. Throws RemoteFault and the reason of the signal.
    */
   open(agent: RemoteAgentTarget, person: CalledFor, signal: AbortSignal): Promise<RemoteLink>;
-  /** The skills of its card, which is read in the same way. Throws RemoteFault, and the reason of the signal. */
+  /** The skills on the agent's card, which is read as `open` does. Throws RemoteFault and the reason of the signal. */
   skills(agent: RemoteAgentTarget, person: CalledFor, signal: AbortSignal): Promise<readonly RemoteSkill[]>;
   close(): void;
 }
@@ -28,7 +28,10 @@ export interface RemoteAgents {
 const CARD_TTL_MS = 5 * 60_000;
 const CARDS_MAX = 1_000;
 const CARD_MS = 30_000;
-/** Agents may stream an artifact in pieces of a word, each of which is a part with a few members. */
+/**
+ * The limit of JSON values in a message. Agents may stream an artifact in pieces of a word, and each piece is a part
+ * with several members.
+ */
 const VALUES_MAX = 50_000;
 
 interface CachedCard {
@@ -37,7 +40,7 @@ interface CachedCard {
 }
 
 interface RemoteAgentsOptions {
-  /** Called for every reply that refuses the credential. */
+  /** Called for each reply that rejects the credential. */
   readonly onUnauthorized?: (agent: string, status: 401 | 403) => void;
 }
 
@@ -50,7 +53,7 @@ export function createRemoteAgents({
   const sockets = new Map<string, HttpFetch>();
   const cards = new Map<string, CachedCard>();
 
-  /** Sockets of one origin. Other origins than those of the agent are never called, and redirects are not followed. */
+  /** The sockets for an agent's origins. No other origin is called, and redirects are not followed. */
   function socketsOf({ id, origins, messageBytesMax }: RemoteAgentTarget, origin: string): HttpFetch {
     const key = `${id} ${origin}`;
     const known = sockets.get(key);
@@ -105,7 +108,7 @@ export function createRemoteAgents({
     }
   }
 
-  /** Callers with the same headers share a card. The oldest leaves the cache first. */
+  /** Callers with the same headers share a card. The oldest card is evicted first. */
   function cardOf(sdk: ClientSdk, agent: RemoteAgentTarget, headers: object, fetchImpl: typeof fetch) {
     const key = digestOf([agent.id, agent.cardUrl, headers]);
     const known = cards.get(key);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** A task of a remote agent, in the JSON of A2A 1.0. Nothing in it is trusted. */
+/** A task of a remote agent, in the JSON of A2A 1.0. All of it is untrusted. */
 
 const PARTS_MAX = 200;
 const HISTORY_MAX = 200;
@@ -19,7 +19,7 @@ const Parts = z
   .array(RemotePart)
   .default([])
   .transform((parts) => parts.slice(0, PARTS_MAX));
-/** Agents that stream an artifact append a part for each piece of its text. */
+/** Agents that stream an artifact append one part for each piece of its text. */
 const ArtifactParts = z
   .array(RemotePart)
   .default([])
@@ -27,7 +27,7 @@ const ArtifactParts = z
 export const RemoteMessage = z.looseObject({ messageId: z.string().default(''), parts: Parts });
 export type RemoteMessage = z.infer<typeof RemoteMessage>;
 
-/** Ids are sent back, so longer ones are refused. */
+/** Ids are sent back to the agent, so long ones are refused. */
 const RemoteId = z.string().min(1).max(1_000);
 
 export const RemoteTask = z.looseObject({
@@ -58,12 +58,12 @@ function joinTexts(parts: readonly RemotePart[]): RemotePart[] {
   return joined;
 }
 
-/** Differs when the task has changed. Some agents stamp the same status anew at each reading. */
+/** A text that differs when the task has changed. It omits the timestamp, which some agents change at each reading. */
 export function markOf({ status: { timestamp: _timestamp, ...status } }: Pick<RemoteTask, 'status'>): string {
   return JSON.stringify(status);
 }
 
-/** The ids of a task, as every event of its stream names them. */
+/** The ids of a task, which every event of its stream contains. */
 export interface TaskIds {
   readonly taskId: string;
   readonly contextId: string;

@@ -11,12 +11,12 @@ import type { EventStream } from './exchanges.ts';
 import type { GivenTask } from './skills.ts';
 import type { TaskRun } from './task-run.ts';
 
-/** How long the agent may take to accept that its task is cancelled, in ms. */
+/** How long the agent may take to confirm the cancellation of its task, in ms. */
 const CANCEL_MS = 3_000;
 
 /**
- * Has a remote agent do a task, or continues a task that this pod or another one began. What was sent is recorded before
- * and after, so a task is begun once. Rejects only with the reason of the call's signal.
+ * Gives a task to a remote agent, or continues a task that this pod or another one began. Each message is recorded
+ * before and after it is sent, so that a task is begun only once. Rejects only with the reason of the call's signal.
  */
 export async function runRemoteTask(
   parts: Pick<TaskRun, 'link' | 'rules' | 'questions' | 'pushes' | 'call'>,
@@ -41,7 +41,7 @@ export async function runRemoteTask(
   } catch (error) {
     events?.close();
     if (call.signal.aborted) {
-      // Another pod continues the same task.
+      // If the run belongs to another pod, that pod continues the same task.
       if (!belongsToAnotherPod(call.signal)) await cancelTask(run);
       throw call.signal.reason;
     }
@@ -62,7 +62,7 @@ function describeTimeout({ link: { agent }, state: { taskId, isSending } }: Task
   return `${title} did not finish in time. The task may have been done in part.`;
 }
 
-/** Passes the end of the call on to the agent, as far as it can be reached. */
+/** Cancels the task at the agent, if the agent can be reached. */
 async function cancelTask({ link, state, questions }: TaskRun): Promise<void> {
   questions.close();
   try {
@@ -73,6 +73,6 @@ async function cancelTask({ link, state, questions }: TaskRun): Promise<void> {
       if (taskId !== undefined) await link.cancel(taskId, signal);
     });
   } catch {
-    // The task may have ended, or it cannot be cancelled.
+    // The task may already have ended, or cannot be cancelled.
   }
 }

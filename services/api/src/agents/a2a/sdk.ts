@@ -1,6 +1,6 @@
 import { once } from '@parley/shared/async/once';
 
-/** The client of the A2A SDK, loaded by the first use of a remote agent: pods without remote agents never load it. */
+/** Loads the client of the A2A SDK at the first use of a remote agent. Pods without remote agents never load it. */
 async function load() {
   const [core, client] = await Promise.all([import('@a2a-js/sdk'), import('@a2a-js/sdk/client')]);
   return { core, client };

@@ -5,24 +5,24 @@ import { createToolOffer } from '../mcp/calls/tool-offer.ts';
 import { DEFAULT_MCP_LIMITS } from '../mcp/limits.ts';
 import type { Scrub } from '../mcp/scrub.ts';
 
-/** The metadata of a message that begins a task: the id of the skill of the agent's card that the task is for. */
+/** Metadata key of a message that begins a task. The value is the id of the requested skill on the agent's card. */
 export const SKILL_KEY = 'https://parley.dev/a2a/skill';
 
-/** A skill as messages name it to its agent. */
+/** The reference to a skill in messages to its agent. */
 export const SkillRef = z.object({ id: z.string(), name: z.string() });
 export type SkillRef = z.infer<typeof SkillRef>;
 
-/** A task, and the skill of the agent that it is for. */
+/** A task, and the agent's skill that it uses. */
 export interface GivenTask {
   readonly task: string;
   readonly skill?: SkillRef | undefined;
 }
 
-/** A skill of a card that can be offered as a tool. */
+/** A skill of a card that can be offered to models as a tool. */
 export interface RemoteSkill extends SkillRef {
   /** The name of its tool for models. */
   readonly toolName: string;
-  /** Its description and examples, in the length that descriptions of tools may have. */
+  /** The skill's description and examples, within the length limit for descriptions of tools. */
   readonly description: string;
 }
 
@@ -33,7 +33,10 @@ const CardSkill = z.looseObject({
   examples: z.array(z.string()).catch([]),
 });
 
-/** The skills of a card, by the rules for tools that MCP servers list: skills that these rules drop are left out. */
+/**
+ * The usable skills of a card. They follow the rules for tools of MCP servers; skills that break these rules are
+ * omitted.
+ */
 export function skillsIn(
   { skills }: Pick<AgentCard, 'skills'>,
   agentId: string,
@@ -66,7 +69,7 @@ function lineOf(text: string): string {
   return text.replace(/\s+/gu, ' ').trim();
 }
 
-/** The text of the message that begins a task. Agents that do not read its metadata learn from it which skill is meant. */
+/** The text of the message that begins a task. It names the skill, for agents that do not read the metadata. */
 export function taskText(task: string, skill: SkillRef | undefined): string {
   return skill === undefined ? task : `Use your skill ${skill.name} (${skill.id}).\n\n${task}`;
 }

@@ -1,12 +1,12 @@
 import type { LoadedAgentsConfig } from '../config/load.ts';
 import type { Program } from '../mcp/transports/child-process.ts';
 
-/** A configured ACP agent with its secrets. Never log one. */
+/** A configured ACP agent, with its secrets. It must never be logged. */
 export interface AcpAgentTarget {
   readonly id: string;
   readonly title: string;
   readonly program: Program & { readonly cwd: string };
-  /** False: the agent is not told that the person can be asked. */
+  /** False if Parley does not tell the agent that the person can be asked. */
   readonly mayAsk: boolean;
   readonly taskMs: number;
   readonly tasksMax: number;

@@ -9,15 +9,16 @@ import { maskArguments } from '@parley/shared/domain/approvals/mask';
 import type { Scrub } from '../mcp/scrub.ts';
 import type { AgentQuestion, AskOutcome } from '../run/question.ts';
 
-// The rules for permission requests of ACP agents. While Parley has no approvals, they are put as forms with one choice.
+// The rules for permission requests of ACP agents. A request becomes a form with one choice.
 
 const FIELD = 'decision';
 const SHOWN_LENGTH_MAX = 4_000;
 const PARTLY_SHOWN = 'Not everything of this call can be shown. It can only be refused here.';
 
 /**
- * The options that the person gets. A call that cannot be shown whole can only be refused. An option whose id holds a
- * secret is not offered, because the id is stored with the question, nor is one whose id another option has, too.
+ * The options that the person may choose from. If the call cannot be shown completely, only refusals are offered. An
+ * option is omitted if its id contains a secret, because the id is stored with the question, or if another option has
+ * the same id.
  */
 export function offeredOptions(
   { toolCall, options }: Pick<RequestPermissionRequest, 'toolCall' | 'options'>,
@@ -31,8 +32,8 @@ export function offeredOptions(
 }
 
 /**
- * A permission request as a question. The options are the agent's own; the call is shown in full, but for the secrets that an
- * approval masks, or the text says so.
+ * A permission request as a question, with the agent's own options. The call is shown in full except for masked
+ * secrets; otherwise the text says that it is incomplete.
  */
 export function permissionQuestion({
   toolCall,
@@ -59,7 +60,7 @@ export function permissionQuestion({
   };
 }
 
-/** The outcome for the agent. Only an accepted choice of the person permits anything. */
+/** The outcome for the agent. Only a choice that the person accepted permits anything. */
 export function permissionOutcome(
   options: readonly PermissionOption[],
   { status, content }: Pick<AskOutcome, 'status' | 'content'>,
@@ -69,13 +70,13 @@ export function permissionOutcome(
   return chosen === undefined ? denied(options) : selected(chosen);
 }
 
-/** The answer without a person: the call is refused once, so that the agent can continue without it. */
+/** The answer if no person decided: refuses the call once, so that the agent can continue without it. */
 export function denied(options: readonly PermissionOption[]): RequestPermissionResponse {
   const refusal = distinct(options).find(({ kind }) => kind === 'reject_once');
   return refusal === undefined ? { outcome: { outcome: 'cancelled' } } : selected(refusal);
 }
 
-/** The options that their ids name alone: with another id, a refusal could be read as a permission. */
+/** The options with a unique id. If two options shared an id, a refusal could be read as a permission. */
 function distinct(options: readonly PermissionOption[]): readonly PermissionOption[] {
   const ids = options.map(({ optionId }) => optionId);
   return options.filter(({ optionId }) => ids.indexOf(optionId) === ids.lastIndexOf(optionId));
@@ -85,14 +86,14 @@ function selected({ optionId }: PermissionOption): RequestPermissionResponse {
   return { outcome: { outcome: 'selected', optionId } };
 }
 
-/** What the person decides about: the files, the input and the texts of the call. */
+/** What the person decides about: the call's files, input and texts. */
 function describeCall(toolCall: RequestPermissionRequest['toolCall']): string | undefined {
   const { lines, isWhole } = shownParts(toolCall);
   const shown = isWhole ? lines : [PARTLY_SHOWN];
   return shown.length === 0 ? undefined : shown.join('\n');
 }
 
-/** The texts of a call, and whether they are all of it: diffs, terminals and media are not shown. */
+/** The texts of a call, and whether they are complete. Diffs, terminals and media are not shown. */
 function shownParts({ locations, rawInput, content }: RequestPermissionRequest['toolCall']) {
   const parts = content ?? [];
   const texts = parts.flatMap((part) =>

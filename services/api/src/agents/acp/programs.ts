@@ -9,15 +9,18 @@ import type { AcpAgentTarget } from './acp-agent.ts';
 export interface AcpProcess {
   readonly input: WritableStream<Uint8Array>;
   readonly output: ReadableStream<Uint8Array>;
-  /** Removes the values of the agent's own environment from what it says. */
+  /** Removes the values of the agent's environment variables from its output. */
   readonly scrub: Scrub;
-  /** Closes the input, then kills. Resolves when the process and its children have ended. */
+  /** Closes the input, then kills the process. Resolves when the process and its children have ended. */
   end(): Promise<void>;
 }
 
-/** The processes of ACP agents on this pod. None outlives the pod. */
+/** The processes of ACP agents on this pod. They all end before the pod does. */
 export interface AcpProcesses {
-  /** Starts a process, or returns undefined when as many as may run already do. Rejects when it cannot be started. */
+  /**
+   * Starts a process. Returns undefined if the maximum number is already running. Rejects if the process cannot be
+   * started.
+   */
   start(agent: AcpAgentTarget): Promise<AcpProcess | undefined>;
   close(): Promise<void>;
 }
@@ -25,7 +28,7 @@ export interface AcpProcesses {
 const KILL_GRACE_MS = 2_000;
 
 export function createAcpProcesses(options: {
-  /** Called with each line that an agent writes to stderr, without its secrets. */
+  /** Called for each line that an agent writes to stderr, with secrets removed. */
   readonly onStderr: (agent: string, line: string) => void;
 }): AcpProcesses {
   const guard = createChildGuard();
@@ -70,7 +73,7 @@ export function createAcpProcesses(options: {
   };
 }
 
-/** `PATH` and the like are no secrets, and occur in ordinary text. */
+/** Values of variables such as `PATH` are not secret, and occur in ordinary text. */
 function secretIn([name, value]: readonly [string, string]): string[] {
   return /^(?:PATH|HOME|LANG|TZ|TMPDIR|USER)$/.test(name) ? [] : [value];
 }

@@ -16,7 +16,7 @@ import type { ToolCall } from '../run/tool.ts';
 import type { AcpAgentTarget } from './acp-agent.ts';
 import { denied, offeredOptions, permissionOutcome, permissionQuestion } from './permission.ts';
 
-/** Requests beyond the limit that are refused one by one. Then the task ends. */
+/** How many requests beyond the limit are refused one by one. After that the task ends. */
 const REFUSALS_MAX = 100;
 
 interface TaskQuestionsOptions {
@@ -24,34 +24,39 @@ interface TaskQuestionsOptions {
   /** How many questions the agent may ask in one task. */
   readonly questionsMax: number;
   readonly questionTimeoutSeconds: number;
-  /** Runs a wait for the person. The time of the task is paused during the wait. */
+  /** Runs a wait for the person, during which the task's clock is paused. */
   readonly waiting: <T>(wait: () => Promise<T>) => Promise<T>;
-  /** Aborted when the task ends: its open questions are withdrawn. */
+  /** Aborted when the task ends. Its open questions are then withdrawn. */
   readonly over: AbortSignal;
-  /** Called when the agent does not stop asking, whatever it is told. */
+  /** Called if the agent keeps asking although its questions are refused. */
   readonly onEndless: () => void;
-  /** Removes the values of the agent's own environment from what it shows to the person. */
+  /** Removes the values of the agent's environment variables from what the person sees. */
   readonly scrub: Scrub;
 }
 
-/** What an ACP agent asks while it works on a task. */
+/** The questions that an ACP agent asks during a task. */
 export interface TaskQuestions {
-  /** What the agent is told that can be asked. */
+  /** The elicitation modes that Parley declares to the agent. */
   readonly modes: QuestionModes;
-  /** Puts a question to the person. Throws QuestionRefused; the agent then gets `-32602`. `taken` is aborted when the agent takes it back. */
+  /**
+   * Puts a question to the person. Throws QuestionRefused, which the agent gets as `-32602`. `taken` is aborted when
+   * the agent withdraws the question.
+   */
   elicit(params: CreateElicitationRequest, taken: AbortSignal): Promise<CreateElicitationResponse>;
-  /** Puts a permission request to the person. Never rejects: silence and failures permit nothing. */
+  /** Puts a permission request to the person. Never rejects. Silence and failures never permit anything. */
   permit(params: RequestPermissionRequest, taken: AbortSignal): Promise<RequestPermissionResponse>;
 }
 
-/** Makes the questions of one task: they become elicitations on the turn's stream. */
+/** Makes the questions of one task, which become elicitations on the turn's stream. */
 export function createTaskQuestions(call: ToolCall, options: TaskQuestionsOptions): TaskQuestions {
   const { agent, questionsMax, questionTimeoutSeconds, waiting, over, onEndless, scrub } = options;
   const mayAsk = (question: QuestionShape) => agent.mayAsk && isAsked(call.reach(question));
   const modes = { form: mayAsk({ mode: 'form' }), url: mayAsk(PAGE_OF_ASKER) };
   let count = 0;
 
-  /** Counts a request before it is read, so that refused ones count too, and returns its ordinal. */
+  /**
+   * Counts a request and returns its ordinal. It is called before the request is read, so refused requests count too.
+   */
   function take(): number {
     count += 1;
     if (count > questionsMax + REFUSALS_MAX) onEndless();
@@ -89,7 +94,7 @@ export function createTaskQuestions(call: ToolCall, options: TaskQuestionsOption
     modes,
     async elicit(params, taken) {
       const ordinal = take();
-      // An unknown mode is refused by its name: nothing of it is shown as something else.
+      // Unknown modes are refused by name, so that such a question is never shown as another kind.
       const question = readQuestion(isReadable(params) ? visibleLabels(params) : params, modes);
       const { mode, message } = question;
       const asked =
@@ -100,7 +105,7 @@ export function createTaskQuestions(call: ToolCall, options: TaskQuestionsOption
         if (over.aborted) return undefined;
         throw error;
       });
-      // The task has ended: its agent is told so, as it is of a permission.
+      // The task has ended, so the agent is told that the question was cancelled, as with permissions.
       if (outcome === undefined) return { action: 'cancel' };
       return { ...answerFor(question, outcome) } as CreateElicitationResponse;
     },
@@ -108,7 +113,7 @@ export function createTaskQuestions(call: ToolCall, options: TaskQuestionsOption
       try {
         const ordinal = take();
         if (!isReadable(params)) return denied(params.options);
-        // Before the input becomes JSON, in which a value may be written differently.
+        // Secrets are removed before the input is serialized, because JSON may write a value differently.
         const toolCall = scrub.value(params.toolCall) as typeof params.toolCall;
         const options = offeredOptions({ toolCall, options: params.options }, scrub);
         if (!modes.form || options.length === 0) return denied(params.options);

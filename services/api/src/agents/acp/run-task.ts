@@ -26,8 +26,8 @@ interface AcpTask {
 }
 
 /**
- * Has an ACP agent do a task, in a process and a session of its own. The call is recorded as dispatched before the prompt
- * is sent: no other pod sends it again. Rejects only with the reason of the call's signal.
+ * Gives a task to an ACP agent, in a process and session of its own. The call is recorded as dispatched before the
+ * prompt is sent, so no other pod sends it again. Rejects only with the reason of the call's signal.
  */
 export async function runAcpTask(
   { processes, agent, rules }: AcpTask,
@@ -80,13 +80,13 @@ interface TaskConversation {
 
 async function converse(conversation: TaskConversation): Promise<ToolOutcome> {
   const { agent, process, questions, call, task, over } = conversation;
-  // Loaded by the first task: pods without ACP agents never need it.
+  // The SDK is loaded by the first task. Pods without ACP agents never load it.
   const { client, methods, ndJsonStream, PROTOCOL_VERSION, RequestError } = await import(
     '@agentclientprotocol/sdk'
   );
   const text = createReply();
   let session: string | undefined;
-  // A process has one session. What names another one belongs to nobody here.
+  // A process has only one session, so a request that names another session is refused.
   const isForeign = (params: object) => 'sessionId' in params && params.sessionId !== session;
   const app = client({ name: 'parley' })
     .onRequest(methods.client.elicitation.create, async ({ params, signal }) => {
@@ -102,7 +102,7 @@ async function converse(conversation: TaskConversation): Promise<ToolOutcome> {
       if (isForeign(params)) throw RequestError.invalidParams(undefined, 'There is no such session.');
       return questions.permit(params, signal);
     })
-    // The consent to open a page ended its question. A notice of its end, or of an unknown one, changes nothing.
+    // Consent to open a page already settled its question, so this notice of the page's end changes nothing.
     .onNotification(methods.client.elicitation.complete, () => undefined)
     .onNotification(methods.client.session.update, ({ params: { update } }) => {
       if (update.sessionUpdate === 'agent_message_chunk' && update.content.type === 'text')
@@ -146,7 +146,7 @@ async function converse(conversation: TaskConversation): Promise<ToolOutcome> {
   }
 }
 
-/** Passes messages on, each within its depth. */
+/** Passes messages on, and limits the depth of each. */
 function limitedLines(): TransformStream<Uint8Array, Uint8Array> {
   const encoder = new TextEncoder();
   let read: (chunk: Buffer) => void;
@@ -162,7 +162,7 @@ function limitedLines(): TransformStream<Uint8Array, Uint8Array> {
   });
 }
 
-/** The end of the prompt. A task that must end is cancelled first, so that the agent can put things in order. */
+/** Waits for the end of the prompt. A task that must end is cancelled first, so that the agent can clean up. */
 async function endedPrompt(
   done: Promise<PromptResponse>,
   over: AbortSignal,
@@ -217,7 +217,7 @@ function outcomeOf(title: string, reason: StopReason, text: string): ToolOutcome
   return { type: 'returned', output: early === undefined ? text : `${text}\n\n(${title} ${early}.)` };
 }
 
-/** Errors of programs may repeat what they were given, so only their kind is passed on. */
+/** Errors of programs may repeat their input, so only the kind of the error is passed on. */
 function describeFault(error: unknown): string {
   const { code } = error as { readonly code?: unknown };
   if (code === 'ENOENT') return 'its program or its working directory does not exist. Nothing was done.';

@@ -1,10 +1,10 @@
 import type { LoadedAgentsConfig } from '../config/load.ts';
 import { type CalledAgent, calledAgentOf } from '../remote/called-agent.ts';
 
-/** An AG-UI agent of the configuration with its secrets. Never log one. */
+/** A configured AG-UI agent, with its secrets. It must never be logged. */
 export interface AgUiAgentTarget extends CalledAgent {
   readonly url: string;
-  /** True: a run that is posted again with its id is the same run. */
+  /** True if posting a run again under the same id continues that run. */
   readonly isRepeatable: boolean;
   readonly threadBytesMax: number;
 }

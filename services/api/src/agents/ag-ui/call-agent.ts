@@ -10,7 +10,7 @@ interface AgUiCallDeps extends CallingDeps {
 }
 
 /**
- * Has an AG-UI agent do a task with the project's credential, or with the person's own. Rejects only with the reason of
+ * Gives a task to an AG-UI agent, with the project's credential or the person's own. Rejects only with the reason of
  * the call's signal.
  */
 export async function callAgUiAgent(
@@ -29,7 +29,7 @@ export async function callAgUiAgent(
   });
 }
 
-/** True where a run of the task has ended there, or may have been begun. */
+/** True if a run of the task has ended at the agent, or may have begun. */
 function mayHaveBegun(call: NamedCall): boolean {
   const recorded = call.round();
   if (recorded === undefined) return false;

@@ -3,7 +3,7 @@ import { z } from 'zod';
 const Id = z.string().min(1).max(512);
 const Delta = z.string();
 
-/** Something that a run waits for. */
+/** Something for which a run waits. */
 export const AgUiInterrupt = z.looseObject({
   id: Id,
   reason: z.string().catch(''),
@@ -19,7 +19,7 @@ const ThreadCall = z.looseObject({
   id: Id,
   function: z.looseObject({ name: z.string(), arguments: z.string() }),
 });
-/** A message of a thread. What Parley does not read of it goes back to the agent as it came. */
+/** A message of a thread. Members that Parley does not read are returned to the agent unchanged. */
 export const ThreadMessage = z.looseObject({
   id: Id,
   role: z.string(),
@@ -44,10 +44,10 @@ const Outcome = z.discriminatedUnion('type', [
   z.looseObject({ type: z.literal('interrupt'), interrupts: z.array(AgUiInterrupt).min(1) }),
 ]);
 
-/** Operations of one event. Each may move all members of a list. */
+/** The limit of operations in one event, because each operation may move all members of a list. */
 const OPERATIONS_MAX = 2_000;
 
-/** The events that say something to a delegating agent. All others pass unread. */
+/** The events that matter to a delegating agent. All others are ignored. */
 const EVENTS = {
   TEXT_MESSAGE_START: z.looseObject({ messageId: Id, role: z.string().default('assistant') }),
   TEXT_MESSAGE_CONTENT: z.looseObject({ messageId: Id, delta: Delta }),
@@ -82,7 +82,7 @@ export type ReadEvent = {
   [Type in EventType]: { readonly type: Type } & z.infer<(typeof EVENTS)[Type]>;
 }[EventType];
 
-/** Reads the data of one event. Undefined for an event that is passed over. Throws MalformedRun. */
+/** Reads the data of one event. Undefined for an ignored event. Throws MalformedRun. */
 export function readAgUiEvent(data: unknown): ReadEvent | undefined {
   const { type } = (data ?? {}) as { readonly type?: unknown };
   if (typeof type !== 'string' || !Object.hasOwn(EVENTS, type)) return undefined;
@@ -91,7 +91,7 @@ export function readAgUiEvent(data: unknown): ReadEvent | undefined {
   return { ...read.data, type } as ReadEvent;
 }
 
-/** The events of an agent do not fit together, or cannot be read. The message says why. */
+/** The events of an agent contradict each other or cannot be read. The message says why. */
 export class MalformedRun extends Error {
   override readonly name = 'MalformedRun';
 }

@@ -5,22 +5,22 @@ import type { PatchOperation } from './events.ts';
 const RESERVED: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 const INDEX = /^(?:0|[1-9]\d{0,8})$/;
 
-/** A patch that does not fit the value. */
+/** A patch does not fit the value. */
 export class PatchError extends Error {
   override readonly name = 'PatchError';
 }
 
 /**
- * Applies a JSON Patch (RFC 6902) to a value that nobody else holds, and returns the result. `onRead` gets each value that
- * an operation goes through as a whole, before it does, and may throw: a short operation may name a large value. Throws
- * PatchError; the value is then of no use.
+ * Applies a JSON Patch (RFC 6902) to a value that it may modify, and returns the result. `onRead` gets each value
+ * before an operation traverses all of it, and may throw: a short operation may name a large value. Throws PatchError;
+ * the value must not be used after that.
  */
 export function applyPatch(
   root: unknown,
   operations: readonly PatchOperation[],
   onRead: (value: unknown) => void,
 ): unknown {
-  // The root is a member of a box, so that it is replaced like any other value.
+  // The root is a member of a box, so that it can be replaced like any other value.
   const box = { root };
   for (const { op, path, from, value } of operations) {
     const to = placeOf(box, path);
@@ -64,7 +64,7 @@ export function applyPatch(
 interface PatchPlace {
   readonly parent: unknown;
   readonly key: string;
-  /** How many values it is within. */
+  /** The number of values that enclose it. */
   readonly depth: number;
 }
 
@@ -87,7 +87,7 @@ function read({ parent, key }: Pick<PatchPlace, 'parent' | 'key'>): unknown {
   throw new PatchError();
 }
 
-/** Readers of the result descend into each level, so operations together nest no more deeply than one event may. */
+/** Readers of the result descend into every level, so all operations together may nest no deeper than one event may. */
 function put({ parent, key, depth }: PatchPlace, value: unknown, inserts: boolean): void {
   if (depth + levelsOf(value) > LEVELS_MAX) throw new PatchError();
   if (Array.isArray(parent)) {

@@ -11,39 +11,39 @@ import { faultOf, RemoteFault } from '../remote/faults.ts';
 import type { AgUiAgentTarget } from './ag-ui-agent.ts';
 import { MalformedRun, type ReadEvent, readAgUiEvent } from './events.ts';
 
-/** An AG-UI agent, to be called with one credential. */
+/** An AG-UI agent, called with one credential. */
 export interface AgUiLink {
   readonly agent: AgUiAgentTarget;
   /**
-   * Posts a run, and reads its events to its end or to the end of the connection. Throws RemoteFault, MalformedRun, and the reason of
-   * an aborted signal. To read no further before its end closes the connection, by which clients of AG-UI cancel a run.
+   * Posts a run, and reads its events until the run or the connection ends. Throws RemoteFault, MalformedRun and the
+   * reason of an aborted signal. Stopping earlier closes the connection, which cancels the run in AG-UI.
    */
   run(input: object, signal: AbortSignal): AsyncGenerator<ReadEvent, void>;
-  /** Removes the secrets that were sent from what the agent says. */
+  /** Removes from the agent's texts the secrets that were sent to it. */
   readonly scrub: Scrub;
 }
 
 /** The AG-UI agents of a pod. */
 export interface AgUiAgents {
-  /** The agent, to be called for a person, with the headers of their credential in addition to its own. */
+  /** Opens the agent for a person, with the headers of the person's credential in addition to the agent's own. */
   open(agent: AgUiAgentTarget, person: CalledFor): AgUiLink;
   close(): void;
 }
 
 interface AgUiAgentsOptions {
-  /** Called for every reply that refuses the credential. */
+  /** Called for each reply that rejects the credential. */
   readonly onUnauthorized?: (agent: string, status: 401 | 403) => void;
 }
 
-/** A run may take as long as the task. The task's own time ends it. */
+/** The time limit of a request. A run may take as long as the task, whose own time limit ends it earlier. */
 const RUN_MS = 86_400_000;
-/** Values of one event: many times those of the largest that a thread could keep. */
+/** The limit of JSON values in one event: many times those of the largest thread that is kept. */
 const VALUES_MAX = 50_000;
-/** Events of one run, passed-over ones included. */
+/** The limit of events in one run, including ignored ones. */
 const EVENTS_MAX = 50_000;
 
 const ENDS: ReadonlySet<string> = new Set(['RUN_FINISHED', 'RUN_ERROR']);
-/** How long an agent may keep its reply open after the end of its run. */
+/** How long an agent may keep its reply open after the run has ended, in ms. */
 const LINGER_MS = 5_000;
 
 export function createAgUiAgents({ onUnauthorized = () => undefined }: AgUiAgentsOptions = {}): AgUiAgents {
@@ -90,7 +90,7 @@ export function createAgUiAgents({ onUnauthorized = () => undefined }: AgUiAgent
           } catch (error) {
             signal.throwIfAborted();
             if (error instanceof CredentialRefused) onUnauthorized(agent.id, error.refusal.status);
-            // An event that is too large ends its exchange, and then fails its reader in some way.
+            // An event that is too large ends its exchange, and its reader then fails with an arbitrary error.
             const cause = exchange.signal.aborted ? exchange.signal.reason : error;
             if (cause instanceof MalformedRun) throw cause;
             throw faultOf(cause, { dispatched: exchange.dispatched, status, scrub: scrub.text });
@@ -127,7 +127,10 @@ async function leave(
   else await reader.cancel().catch(() => undefined);
 }
 
-/** Agents may store a thread once they have sent the end of its run. Frameworks cancel that when their client leaves. */
+/**
+ * Reads a reply to its end, up to a time limit. Some agents store the thread only after they have sent the run's end,
+ * and their frameworks cancel that if the client disconnects.
+ */
 async function readToEnd(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
   const leave = () => void reader.cancel().catch(() => undefined);
   const timer = setTimeout(leave, LINGER_MS).unref();
@@ -140,7 +143,7 @@ async function readToEnd(reader: ReadableStreamDefaultReader<Uint8Array>): Promi
   }
 }
 
-/** The events of a run. What they show to people is made visible where it enters. */
+/** The events of a run. Texts that people will see are sanitised here. */
 async function* eventsOf(
   reader: ReadableStreamDefaultReader<Uint8Array>,
   exchange: Exchange,
@@ -164,7 +167,10 @@ async function* eventsOf(
   }
 }
 
-/** What the agent asks is for people. What it says and makes is data. */
+/**
+ * People read the agent's interrupts, so invisible characters are removed from these. Its other output is data and
+ * stays unchanged.
+ */
 function withVisibleInterrupts(event: ReadEvent): ReadEvent {
   return event.type === 'RUN_FINISHED' ? { ...event, outcome: visibleLabels(event.outcome) } : event;
 }

@@ -21,7 +21,7 @@ interface InterruptAsker {
   readonly agent: Pick<AgUiAgentTarget, 'id' | 'title' | 'mayAsk'>;
   readonly rules: Pick<RemoteTaskRules, 'questionTimeoutSeconds'>;
   readonly thread: Pick<AgUiThread, 'messages'>;
-  /** How many runs have ended: an agent may use the id of an interrupt again. */
+  /** How many runs have ended. It distinguishes interrupts, because an agent may reuse an interrupt's id. */
   readonly run: number;
 }
 
@@ -31,8 +31,8 @@ export const TURN_ENDS = 'turn-ends';
 const TOOL_NAME_MAX = 128;
 
 /**
- * Puts what a run waits for to the person, all of it at once, and waits until all of it has ended. Interrupts that were put
- * before lead to the same questions. Throws the reason of the call's signal.
+ * Puts all the interrupts of a run to the person at once, and waits until all of them have ended. Repeated interrupts
+ * lead to the same questions. Throws the reason of the call's signal.
  */
 export async function answerInterrupts(
   asker: InterruptAsker,
@@ -70,7 +70,9 @@ async function answerInterrupt(
   }
 }
 
-/** AG-UI has no word for a person who declines. Another Parley takes the payload `false` for it. */
+/**
+ * The resume entry for an interrupt. AG-UI has no term for declining; another Parley reads the payload `false` as that.
+ */
 function entryOf(
   interrupt: AgUiInterrupt,
   outcome: Pick<AskOutcome, 'status' | 'content'> | undefined,
@@ -84,7 +86,7 @@ function entryOf(
   return { interruptId, status: 'cancelled' };
 }
 
-/** Has the person approve a call of the agent, which is shown within the call that delegates to it. */
+/** Asks the person to approve a call of the agent, which is shown within the delegating call. */
 async function decide(
   { call, agent, rules, run }: InterruptAsker,
   interrupt: AgUiInterrupt,
@@ -93,7 +95,7 @@ async function decide(
   const outcome = await call.approve(
     {
       args,
-      // What the agent says of its tool proves nothing.
+      // The agent's statements about its tool are untrusted.
       tool: {
         server: agent.id,
         serverTitle: agent.title,
@@ -112,7 +114,7 @@ async function decide(
   return { approved: true, ...(outcome.isEdited && { editedArgs: outcome.input }) };
 }
 
-/** How an interrupt is put to the person: its form, or a step of its page. */
+/** How an interrupt is put to the person, as a form or as a step of its page. */
 function askingOf({ agent, rules, run }: InterruptAsker, interrupt: AgUiInterrupt, place = ''): AskingAgent {
   return {
     agent,
@@ -123,7 +125,7 @@ function askingOf({ agent, rules, run }: InterruptAsker, interrupt: AgUiInterrup
   };
 }
 
-/** An interrupt is answered before the agent gives it up. */
+/** The question expires before the agent's interrupt does. */
 function timeoutOf(
   { expiresAt }: Pick<AgUiInterrupt, 'expiresAt'>,
   { questionTimeoutSeconds }: InterruptAsker['rules'],

@@ -19,18 +19,18 @@ export type InterruptQuestion =
       readonly toolCallId: string;
       readonly name: string;
       readonly args: AnswerContent;
-      /** Present where its arguments can be edited. */
+      /** Present if its arguments can be edited. */
       readonly argsSchema?: ResponseSchema;
     }
-  /** A page of another Parley. */
+  /** A hosted page of another Parley. */
   | { readonly type: 'page'; readonly message: string; readonly url: string }
   | {
       readonly type: 'form';
       readonly question: Form;
-      /** The payload of an answer. */
+      /** Makes the payload that answers the interrupt. */
       readonly payloadOf: (content: AnswerContent) => unknown;
     }
-  /** It cannot be shown to a person. */
+  /** The interrupt cannot be shown to a person. */
   | { readonly type: 'unusable' };
 
 const FORMS = { form: true, url: false };
@@ -38,7 +38,7 @@ const MESSAGE_LENGTH_MAX = 4_000;
 const ANSWER = 'answer';
 const TEXT: ResponseSchema = { type: 'string' };
 
-/** Reads an interrupt of an agent of this title. */
+/** Reads an interrupt. The agent is named by its title. */
 export function readInterrupt(
   interrupt: AgUiInterrupt,
   thread: Pick<AgUiThread, 'messages'>,
@@ -58,7 +58,7 @@ export function readInterrupt(
     : formOf(message, wrapped(responseSchema), (content) => content[ANSWER]);
 }
 
-/** What another Parley says of the question or approval behind an interrupt. */
+/** The metadata that another Parley adds about the question or approval behind an interrupt. */
 export function parleyOf({ metadata }: Pick<AgUiInterrupt, 'metadata'>): AnswerContent | undefined {
   const parley = metadata && own(metadata, 'parley');
   return isRecord(parley) ? parley : undefined;
@@ -68,7 +68,7 @@ function isBoolean(schema: unknown): boolean {
   return isRecord(schema) && own(schema, 'type') === 'boolean';
 }
 
-/** Nobody approves what they cannot read: a call without arguments that could be shown is not asked for. */
+/** Nobody should approve what they cannot read, so a call whose arguments cannot be shown is not put to the person. */
 function readApproval(
   toolCallId: string,
   argsSchema: unknown,
@@ -86,12 +86,12 @@ function readApproval(
   };
 }
 
-/** The arguments of a call; undefined where they are no JSON, or are nested more deeply than readers go. */
+/** The arguments of a call. Undefined if they are not JSON or are nested too deeply. */
 export function parsed(json: string): unknown {
   return isWithinDepth(json) ? jsonIn(json === '' ? '{}' : json) : undefined;
 }
 
-/** A form of one field, for an answer that is no object. */
+/** A form with one field, for an interrupt whose answer is not an object. */
 function wrapped(schema: ResponseSchema): ResponseSchema {
   return {
     type: 'object',

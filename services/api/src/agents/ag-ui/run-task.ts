@@ -12,17 +12,17 @@ import { createShownCalls } from './shown-calls.ts';
 import type { AgUiTaskRun } from './task-run.ts';
 import { type AgUiRunEnd, type AgUiThread, createRunFold, textOfThread } from './thread.ts';
 
-/** How often what an agent has said so far is shown: it is read whole for that, and recorded. */
+/** How often the agent's text so far is shown. Each time, the whole text is read and recorded. */
 const SHOW_MS = 1_000;
 const SAYING: ReadonlySet<string> = new Set(['TEXT_MESSAGE_CONTENT', 'TEXT_MESSAGE_CHUNK']);
-/** Another Parley says that the run goes on, and must be posted with another token. */
+/** The code with which another Parley reports that the run continues and must be posted again with a new token. */
 const TOKEN_EXPIRED = 'token_expired';
-/** Another Parley says that the run goes on, or may be posted again. */
+/** The codes with which another Parley reports that the run continues, or may be posted again. */
 const PASSING_CODES: ReadonlySet<string> = new Set(['unavailable', 'rate_limited', 'pod_busy']);
 
 /**
- * Has an AG-UI agent do a task, or continues a task that this pod or another one began. What is posted is recorded before,
- * and how it ended after, so a run is begun once. Rejects only with the reason of the call's signal.
+ * Gives a task to an AG-UI agent, or continues a task that this pod or another one began. Each run is recorded before
+ * it is posted, and its end afterwards, so a run is begun only once. Rejects only with the reason of the call's signal.
  */
 export async function runAgUiTask(
   parts: Pick<AgUiTaskRun, 'link' | 'call' | 'rules'>,
@@ -43,7 +43,7 @@ export async function runAgUiTask(
   }
 }
 
-/** What comes of a task that cannot go on. Throws the reason of the call's signal, and what is a fault of ours. */
+/** The outcome of a task that cannot continue. Throws the reason of the call's signal, and Parley's own errors. */
 function resultOfFault({ link, call, clock }: AgUiTaskRun, error: unknown) {
   const { title } = link.agent;
   call.signal.throwIfAborted();
@@ -57,7 +57,7 @@ function resultOfFault({ link, call, clock }: AgUiTaskRun, error: unknown) {
   throw error;
 }
 
-/** Posts runs until one ends with no interrupt. */
+/** Posts runs until a run ends without an interrupt. */
 async function converse(run: AgUiTaskRun): Promise<ToolOutcome> {
   const { link, call, rules, clock } = run;
   const { agent } = link;
@@ -76,8 +76,8 @@ async function converse(run: AgUiTaskRun): Promise<ToolOutcome> {
 }
 
 /**
- * Posts a run and reads it to its end, which is recorded. A run of which only the agent knows whether it was begun is posted
- * again to agents for which it is the same run then; with others, the fate of the task is unknown.
+ * Posts a run, and reads it until its end, which is recorded. A run that may have begun is posted again only to agents
+ * that continue a run under the same id. With other agents, the outcome of the task is unknown.
  */
 async function postUntilEnded(
   run: AgUiTaskRun,
@@ -102,12 +102,12 @@ async function postUntilEnded(
   }
 }
 
-/** Whether the run may have begun by now. Throws a fault after which it is not posted again. */
+/** Returns whether the run may have begun. Throws a fault after which the run is not posted again. */
 async function afterFault(run: AgUiTaskRun, fault: RemoteFault, mayHaveBegun: boolean): Promise<boolean> {
   if (fault.kind === 'unknown') return true;
   const isUnsent = fault.kind === 'unreachable' || fault.kind === 'busy';
   if (!mayHaveBegun && (isUnsent || fault.kind === 'unauthorized')) await run.save({ isSending: false });
-  // Nothing was done yet, so the delegating model may do something else.
+  // Nothing has been done yet, so the delegating model may choose another way.
   const isBeginning = run.state.run === 0 && !mayHaveBegun;
   if (!isUnsent || isBeginning) throw fault;
   return mayHaveBegun;
@@ -140,7 +140,7 @@ async function postOnce(
   throw new RemoteFault('unknown');
 }
 
-/** Records how a run ended, before anything follows from it. */
+/** Records how a run ended, before any effect of that. */
 async function recordEnd(run: AgUiTaskRun, end: AgUiRunEnd, { messages, state }: AgUiThread): Promise<void> {
   const interrupts = end.type === 'interrupt' ? [...end.interrupts] : [];
   await run.save({

@@ -6,20 +6,20 @@ import { parsed } from './read-interrupts.ts';
 import type { AgUiTaskRun } from './task-run.ts';
 import type { ThreadCallEvent } from './thread.ts';
 
-/** Shows the calls of an agent on the turn's stream, as those of other delegates. */
+/** Shows an agent's calls on the turn's stream, like the calls of other delegates. */
 interface ShownCalls {
   /** Rejects when the run belongs to another pod. */
   show(events: readonly ThreadCallEvent[]): Promise<void>;
-  /** Shows the end of calls whose result the agent has not shown. */
+  /** Shows calls as ended whose results the agent has not sent. */
   close(): Promise<void>;
 }
 
-/** Calls beyond are not shown. */
+/** Further calls are not shown. */
 const CALLS_MAX = 100;
 const NAME_LENGTH_MAX = 128;
 const TEXT_LENGTH_MAX = 2_000;
 
-/** Each call is recorded before it is shown: a run that is posted again shows none twice. */
+/** Each call is recorded before it is shown, so a run that is posted again shows no call twice. */
 export function createShownCalls(run: Pick<AgUiTaskRun, 'link' | 'call' | 'state' | 'save'>): ShownCalls {
   const { link, call } = run;
 
@@ -61,7 +61,7 @@ export function createShownCalls(run: Pick<AgUiTaskRun, 'link' | 'call' | 'state
   };
 }
 
-/** Arguments as they are shown: without secrets, and only where they are short enough. */
+/** Arguments as they are shown: without secrets, and only if they are short enough. */
 function inputOf(args: unknown): unknown {
   if (!isRecord(args)) return {};
   const { arguments: shown, fault } = maskArguments(args, {});

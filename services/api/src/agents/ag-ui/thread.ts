@@ -3,7 +3,7 @@ import { RemoteFault } from '../remote/faults.ts';
 import { type AgUiInterrupt, MalformedRun, type ReadEvent, type ThreadMessage } from './events.ts';
 import { applyPatch, PatchError } from './json-patch.ts';
 
-/** What a client of AG-UI keeps of a thread from one run to the next, and sends with each. */
+/** The part of a thread that an AG-UI client keeps between runs and sends with each run. */
 export interface AgUiThread {
   readonly messages: readonly ThreadMessage[];
   readonly state?: unknown;
@@ -21,27 +21,27 @@ export type ThreadCallEvent =
   | { readonly type: 'called'; readonly id: string; readonly name: string; readonly arguments: string }
   | { readonly type: 'returned'; readonly id: string; readonly content: string };
 
-/** The events of one run, as they change a thread. */
+/** Applies the events of one run to a thread. */
 interface RunFold {
-  /** Takes the next event. Returns how the run ended, if it did. Throws RemoteFault and MalformedRun. */
+  /** Applies the next event. Returns how the run ended, if it did. Throws RemoteFault and MalformedRun. */
   take(event: ReadEvent): AgUiRunEnd | undefined;
-  /** What calls were made or returned since the last time. */
+  /** The calls and results since the last time this was called. */
   calls(): readonly ThreadCallEvent[];
   readonly thread: AgUiThread;
 }
 
 type OpenMessage = { -readonly [Key in keyof ThreadMessage]: ThreadMessage[Key] };
 
-/** How much of its size a thread may seem to have before it is measured. */
+/** The thread is measured once its estimated size exceeds the limit by this factor. */
 const UNMEASURED = 1.25;
 
-/** Begins with a thread. `bytesMax` is the size of its JSON that is kept. */
+/** Starts from a thread. `bytesMax` limits the size of the thread's JSON. */
 export function createRunFold(before: AgUiThread, bytesMax: number): RunFold {
   let messages = structuredClone(before.messages) as OpenMessage[];
   let state = structuredClone(before.state);
   let byId = new Map(messages.map((message) => [message.id, message]));
   let callsById = callsOf(messages);
-  /** The message and the call that chunks without an id continue. */
+  /** The message and the call to which chunks without an id belong. */
   let openText = '';
   let openCall = '';
   const ended = new Set(callsById.keys());
@@ -49,15 +49,15 @@ export function createRunFold(before: AgUiThread, bytesMax: number): RunFold {
   let size = jsonBytes([messages, state]);
 
   /**
-   * Counts what comes. The thread is measured only when that is clearly too much, since something may have been taken away:
-   * a thread of nearly its size must not be measured at each small event.
+   * Adds to the estimated size. Data may also have been removed, so the estimate can be too high. The thread is
+   * measured only well above the limit: measuring at each small event would be too slow for a thread near the limit.
    */
   function grow(bytes: number): void {
     size += bytes;
     if (size > bytesMax * UNMEASURED) measure();
   }
 
-  /** `more` is recorded beside the thread. */
+  /** `more` is the size of what is recorded beside the thread. */
   function measure(more = 0): void {
     size = jsonBytes([messages, state]) + more;
     if (size > bytesMax) throw new RemoteFault('too_large');
@@ -100,7 +100,7 @@ export function createRunFold(before: AgUiThread, bytesMax: number): RunFold {
     grow(Buffer.byteLength(delta));
   }
 
-  /** The arguments are whole. Chunks have no event that says so: what follows them does. */
+  /** Marks the call's arguments as complete. Chunks have no event for this, so the event after them has the effect. */
   function endCall(id: string): void {
     const call = callsById.get(id);
     if (id === openCall) openCall = '';
@@ -158,7 +158,7 @@ export function createRunFold(before: AgUiThread, bytesMax: number): RunFold {
       measure(jsonBytes(interrupts));
       if (new Set(interrupts.map(({ id }) => id)).size < interrupts.length)
         throw new MalformedRun('it waits for two things by one id');
-      // A call that came with a snapshot is shown before people are asked about it.
+      // A call from a snapshot is shown before people are asked about it.
       for (const { toolCallId } of interrupts) endCall(toolCallId ?? '');
       return { type: 'interrupt', interrupts };
     }
@@ -217,7 +217,7 @@ export function createRunFold(before: AgUiThread, bytesMax: number): RunFold {
   };
 }
 
-/** What the agent has said after the task, which is the first message. */
+/** The agent's texts after the first message, which is the task. */
 export function textOfThread({ messages }: Pick<AgUiThread, 'messages'>): string {
   return messages
     .filter(({ role }) => role === 'assistant')
@@ -227,7 +227,7 @@ export function textOfThread({ messages }: Pick<AgUiThread, 'messages'>): string
     .toWellFormed();
 }
 
-/** The call of a thread with this id. */
+/** Finds a call of a thread by its id. */
 export function callOfThread({ messages }: Pick<AgUiThread, 'messages'>, id: string) {
   return callsOf(messages).get(id)?.function;
 }

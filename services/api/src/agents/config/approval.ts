@@ -66,7 +66,7 @@ export const ApprovalEntry = z
   .describe('When a person must approve a call before it is made.');
 export type ApprovalEntry = z.infer<typeof ApprovalEntry>;
 
-/** How long an entry lets a person have an approval remembered. */
+/** How long this entry lets Parley remember an approval. */
 export function rememberFor({ remember }: ApprovalEntry): RememberFor | undefined {
   if (remember === 'never') return undefined;
   return remember === 'conversation' ? remember : { days: Number.parseInt(remember, 10) };

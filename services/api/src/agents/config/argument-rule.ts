@@ -2,8 +2,8 @@ import { createRequire } from 'node:module';
 import { compileLinear } from '@parley/core/domain/forms/linear-pattern';
 
 /**
- * A rule over the arguments of a call. True also when the rule cannot be evaluated, or would take too long: then a person
- * decides.
+ * A rule over the arguments of a call. The result is also true if the rule cannot be evaluated or would take too long;
+ * then a person decides.
  */
 export type ArgumentRule = (args: Readonly<Record<string, unknown>>) => boolean;
 
@@ -13,18 +13,18 @@ interface Node {
   readonly args?: unknown;
 }
 
-/** What an evaluation may take: visits of nodes, and characters that are compared with instructions of a pattern. */
+/** The limit on one evaluation: visits of nodes, and characters that are compared with instructions of a pattern. */
 const STEPS_MAX = 1_000_000;
 /** Operations that evaluate their last argument for each element of a list or map. */
 const LOOPS = new Set(['all', 'exists', 'exists_one', 'map', 'filter']);
-/** The language's own `matches` uses regular expressions of JavaScript, whose time may grow without a bound. */
+/** The language's own `matches` uses JavaScript's regular expressions, whose time may grow without bound. */
 const MATCHES = 'matches';
 const MATCHES_LINEAR = 'matchesLinear';
 
 /**
- * Compiles a rule in the Common Expression Language over the variable `args`. Throws with the reason when it is not well
- * formed or cannot be a truth value. The language is loaded with the first rule: most configurations have none. The model
- * chooses the arguments, so that each evaluation has a bound of steps.
+ * Compiles a rule in the Common Expression Language over the variable `args`. Throws the reason if the rule is
+ * malformed or cannot yield a truth value. The language is loaded with the first rule, because most configurations have
+ * none. The model chooses the arguments, so each evaluation has a limit of steps.
  */
 export function compileRule(text: string): ArgumentRule {
   const { Environment } = createRequire(import.meta.url)('@marcbachmann/cel-js') as Cel;
@@ -45,7 +45,8 @@ export function compileRule(text: string): ArgumentRule {
     throw new Error(`has the type ${String(checked.type)}, and must be true or false`);
   return (args) => {
     try {
-      // A loop visits at most all values of the arguments, once for each list that is added, or the characters of a split text.
+      // A loop visits at most all values of the arguments, plus one such set for each added list, or the characters of
+      // a split text.
       const visits = hasSplit ? JSON.stringify(args).length : countValues(args);
       stepsLeft = STEPS_MAX - nodes * (visits * (sums + 1)) ** depth;
       return stepsLeft < 0 || rule({ args }) !== false;
@@ -57,16 +58,16 @@ export function compileRule(text: string): ArgumentRule {
 
 interface RuleShape {
   readonly nodes: number;
-  /** How deep loops lie in each other. */
+  /** How deeply loops are nested. */
   readonly depth: number;
-  /** Additions, which may be of lists. */
+  /** The number of additions, which may be of lists. */
   readonly sums: number;
   readonly hasSplit: boolean;
 }
 
 const NOTHING: RuleShape = { nodes: 0, depth: 0, sums: 0, hasSplit: false };
 
-/** Reads the shape of an expression, and has `matches` take linear time. */
+/** Reads the shape of an expression, and replaces `matches` by a version that takes linear time. */
 function inspect(node: unknown): RuleShape {
   if (Array.isArray(node)) return node.map(inspect).reduce(together, NOTHING);
   const { op, args } = (node ?? {}) as Node;
@@ -78,7 +79,7 @@ function inspect(node: unknown): RuleShape {
   return together(parts, { nodes: 1, depth: 0, sums: op === '+' ? 1 : 0, hasSplit: name === 'split' });
 }
 
-/** What is called on a list is evaluated before the loop over it, and only its arguments within. */
+/** The receiver of a loop's call is evaluated once, before the loop. Only the arguments are evaluated in the loop. */
 function loopOf(name: unknown, within: RuleShape): RuleShape {
   return LOOPS.has(String(name)) ? { ...within, depth: within.depth + 1 } : within;
 }

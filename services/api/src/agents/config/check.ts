@@ -6,7 +6,7 @@ import { AgentsFile } from './file.ts';
 import { faultsOfDefault, faultsOfHeaders, faultsOfReferences, idsOf } from './references.ts';
 
 export interface Checked {
-  /** Absent when the schema refuses something. */
+  /** Absent if the schema refuses the file. */
   readonly parsed?: AgentsFile;
   readonly findings: readonly Finding[];
 }

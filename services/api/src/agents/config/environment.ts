@@ -9,11 +9,14 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 interface Use {
   readonly path: Path;
   readonly name: string;
-  /** True when the value is sent in a header, which accepts printable ASCII only. A process accepts any text. */
+  /**
+   * True if the value is sent in a header, which accepts printable ASCII only. The environment of a process accepts any
+   * text.
+   */
   readonly inHeader: boolean;
 }
 
-/** Variables that the file names and that are not set, or whose value cannot work. */
+/** Variables that the file names but that are unset, or whose values cannot work. */
 export function faultsOfEnvironment(file: AgentsFile, env: Environment): Finding[] {
   return findUses(file).flatMap(({ path, name, inHeader }) => {
     const value = env[name];
@@ -31,7 +34,7 @@ export function faultsOfEnvironment(file: AgentsFile, env: Environment): Finding
   });
 }
 
-/** Keys and tokens of connectors that cannot be used. A variable that is not set is another fault. */
+/** Keys and tokens of connectors that cannot be used. An unset variable is reported elsewhere. */
 export function faultsOfKeys({ connectors }: AgentsFile, env: Environment): Finding[] {
   return Object.entries(connectors).flatMap(([id, connector]): Finding[] => {
     if (connector.type === 'workload_identity')
@@ -51,7 +54,7 @@ export function secretsOf(file: AgentsFile, env: Environment): ReadonlyMap<strin
   return new Map(findUses(file).map(({ name }) => [name, env[name] ?? '']));
 }
 
-/** URLs that would send credentials in the clear, or people to a page that cannot be authenticated. */
+/** URLs that would send credentials unencrypted, or people to a page that cannot be authenticated. */
 export function faultsOfAddresses(file: AgentsFile, isProduction: boolean): Finding[] {
   const called = findCalledUrls(file).flatMap(({ path, url }) => {
     const { protocol, hostname } = new URL(url);
@@ -120,7 +123,7 @@ interface Address {
   readonly url: string;
 }
 
-/** URLs of models, MCP servers and remote agents, which Parley calls. */
+/** URLs that Parley calls: those of models, MCP servers and remote agents. */
 function findCalledUrls(file: AgentsFile): Address[] {
   return [
     ...Object.entries(file.models).flatMap(([id, model]) => addresses(['models', id], model, ['baseUrl'])),

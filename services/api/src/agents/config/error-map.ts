@@ -98,10 +98,10 @@ function sentenceOfKey(key: string, known: readonly string[]): string {
   return `is not a known key${near === '' ? `; known keys are ${known.map((name) => `\`${name}\``).join(', ')}` : near}`;
 }
 
-/** The key for the name of a variable that corresponds to a key under which a person wrote the secret itself. */
+/** The key that expects a variable's name, for a key under which a person wrote the secret itself. */
 function knownSecretKey(key: string, known: readonly string[]): string | undefined {
   const named = known.filter((name) => /Env$/.test(name));
-  // This is a mistyped key for a variable, so the ordinary hint is better.
+  // The key is a misspelled name of a variable's key, so the ordinary hint is better.
   if (/env$/i.test(key)) return undefined;
   const exact =
     nearest(`${key}Env`, named) ?? (/^headers?$/i.test(key) ? nearest('headersFromEnv', named) : undefined);

@@ -61,7 +61,7 @@ export type OAuth2Connector = Extract<NamedConnector, { type: 'oauth2' }>;
 export type McpOAuthConnector = Extract<NamedConnector, { type: 'mcp_oauth' }>;
 export type ApiKeyConnector = Extract<NamedConnector, { type: 'api_key' }>;
 export type NangoConnector = Extract<NamedConnector, { type: 'nango' }>;
-/** Those of the project itself; the others ask a person. */
+/** Connectors for the project's own credentials. The others ask a person. */
 export type ProjectConnectorEntry = Extract<
   NamedConnector,
   { type: 'client_credentials' | 'workload_identity' }

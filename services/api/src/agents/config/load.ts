@@ -16,9 +16,12 @@ const FILE_BYTES_MAX = 1_048_576;
 /** A configuration, and separately the secrets that it names. */
 export interface LoadedAgentsConfig {
   readonly config: AgentsConfig;
-  /** The value of an environment variable that the configuration names; throws for any other. Never log it. */
+  /**
+   * The value of an environment variable that the configuration names. Throws for any other variable. The value must
+   * never be logged.
+   */
   readonly secretOf: (envName: string) => string;
-  /** True when requests to models take the proxy from the environment, as Node's own setting says. */
+  /** True if requests to models use the proxy from the environment, as Node's own setting says. */
   readonly usesProxy: boolean;
   /** Probable mistakes that are not faults, as lines to log. */
   readonly warnings: readonly string[];

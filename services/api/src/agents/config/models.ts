@@ -14,7 +14,7 @@ const ModelTimeouts = z
   );
 export type ModelTimeouts = z.infer<typeof ModelTimeouts>;
 
-/** The images that a model takes. */
+/** The images that a model accepts. */
 const ModelImages = z
   .strictObject({
     number: count(

@@ -14,9 +14,12 @@ const SECTIONS = [
   'connectors',
 ] as const;
 type Section = (typeof SECTIONS)[number];
-/** The sections of agents that are called by a protocol. */
+/** The sections of agents that are called through a protocol. */
 const REMOTE_SECTIONS = ['acpAgents', 'a2aAgents', 'agUiAgents'] as const;
-/** The ids in each section of the file, including those of invalid entries: a reference to one is not a fault. */
+/**
+ * The ids in each section of the file, including those of invalid entries, so that a reference to an invalid entry is
+ * not a second fault.
+ */
 export type Ids = Readonly<Record<Section, readonly string[]>>;
 
 /** The valid ids in a file that has not been checked yet. */
@@ -59,7 +62,10 @@ function referFromOffer({ mcpOffer }: AgentsFile, refer: Refer): Finding[] {
   ];
 }
 
-/** A name must mean the same tool whichever servers can be reached, so the file says whose it is. */
+/**
+ * An unprefixed name must always mean the same tool, whichever servers can be reached. So the file must say which
+ * server it belongs to.
+ */
 function faultsOfUnprefixed({ tools }: AgentsFile['mcpOffer']): Finding[] {
   const unprefixed = tools.flatMap(({ prefix, allow }, index) => (prefix ? [] : [{ allow, index }]));
   if (unprefixed.length < 2) return [];
@@ -125,7 +131,7 @@ export function faultsOfReferences(file: AgentsFile, ids: Ids): Finding[] {
   return findings;
 }
 
-/** Agents are named by their ids, and accounts by those of the services. */
+/** Ids that are used twice. Agents of all kinds share one namespace, and so do the services that have accounts. */
 function faultsOfIds({ agents, acpAgents, a2aAgents, agUiAgents, mcpServers }: Ids): Finding[] {
   const same = (section: Section, others: Section, ids: readonly string[], taken: readonly string[]) =>
     ids
@@ -149,7 +155,7 @@ function faultsOfIds({ agents, acpAgents, a2aAgents, agUiAgents, mcpServers }: I
   ];
 }
 
-/** The services that are called over HTTP, and may have a connector. */
+/** The services that are called over HTTP and may have a connector. */
 function servicesOf({ mcpServers, a2aAgents, agUiAgents }: AgentsFile) {
   const servers = Object.entries(mcpServers).flatMap(([id, server]) =>
     server.transport === 'http' ? [{ ...server, path: ['mcpServers', id] }] : [],
@@ -166,7 +172,7 @@ function connectorOf({ connectors }: AgentsFile, id: string | undefined) {
   return id !== undefined && Object.hasOwn(connectors, id) ? connectors[id] : undefined;
 }
 
-/** Connectors that obtain no credential of the kind that the service sends. */
+/** Services whose connector obtains another kind of credential than the service sends. */
 function faultsOfWrongConnectors(file: AgentsFile): Finding[] {
   return servicesOf(file).flatMap(({ path, connector: id, credentialScope: scope }) => {
     const connector = connectorOf(file, id);
@@ -185,7 +191,10 @@ function faultsOfWrongConnectors(file: AgentsFile): Finding[] {
   });
 }
 
-/** A connector that discovers the authorization server of its MCP server has one. Two would share its redirect URI. */
+/**
+ * A connector that discovers its authorization server belongs to one MCP server. Two servers would share its redirect
+ * URI.
+ */
 function faultsOfSharedConnectors(file: AgentsFile): Finding[] {
   const users = servicesOf(file).flatMap(({ path, connector }) =>
     connector !== undefined && connectorOf(file, connector)?.type === 'mcp_oauth'
@@ -206,7 +215,7 @@ function faultsOfSharedConnectors(file: AgentsFile): Finding[] {
   });
 }
 
-/** Headers that the project and the person's credential would both set. */
+/** Headers that both the project and the person's credential would set. */
 export function faultsOfHeaders(file: AgentsFile): Finding[] {
   return servicesOf(file).flatMap(({ path, connector: id, headersFromEnv }) => {
     const connector = connectorOf(file, id);
@@ -226,7 +235,10 @@ function headerOf(connector: AgentsFile['connectors'][string]): string {
   return (connector.type === 'nango' ? connector.apiKeyHeader : undefined) ?? 'Authorization';
 }
 
-/** Faults of a file without agents, with several and no default, or with a default that nobody may address. */
+/**
+ * Faults of the default agent: the file has no agents, has several and no default, or names a default that nobody may
+ * use.
+ */
 export function faultsOfDefault(file: AgentsFile, ids: Ids): Finding[] {
   if (ids.agents.length === 0) {
     const isNeeded = file.mcpOffer.tools.length === 0;
@@ -244,7 +256,7 @@ export function faultsOfDefault(file: AgentsFile, ids: Ids): Finding[] {
     }));
 }
 
-/** Entries that nothing refers to: probably a mistake, but not a fault. */
+/** Entries to which nothing refers. They are probably a mistake, but not a fault. */
 export function findUnused(file: AgentsFile): Finding[] {
   const agents = Object.values(file.agents);
   const delegates = new Set(agents.flatMap((agent) => agent.delegates.map(({ agent: id }) => id)));

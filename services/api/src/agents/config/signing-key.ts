@@ -1,21 +1,21 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 
-/** The algorithms with which Parley signs as a client, those that an RSA key takes in the order of preference. */
+/** The algorithms with which Parley signs as a client. Those for RSA keys are in the order of preference. */
 export const SIGNING_ALGORITHMS = [
   ...['ES256', 'ES384', 'ES512', 'Ed25519'],
   ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
 ] as const;
 
-/** The private key of a client. Never log one. */
+/** The private key of a client. It must never be logged. */
 interface SigningKey {
   readonly key: KeyObject;
   readonly algorithm: string;
-  /** Tells the server which key it is. */
+  /** Tells the server which key signed. */
   readonly keyId?: string;
 }
 
-/** What the configuration says about a key. */
+/** The configuration of a key. */
 interface SigningKeyEntry {
   readonly privateKeyEnv?: string | undefined;
   readonly privateKeyFile?: string | undefined;
@@ -30,7 +30,7 @@ const CURVES: Readonly<Record<string, string>> = {
   secp521r1: 'ES512',
 };
 
-/** Reads the key of an entry; `fault` says why it cannot be used, and at which key of the entry. */
+/** Reads the key of an entry. `fault` says why the key cannot be used, and which key of the entry is wrong. */
 export function readSigningKey(
   { privateKeyFile, keyId, algorithm }: SigningKeyEntry,
   fromEnv: string,
@@ -56,7 +56,7 @@ export function readSigningKey(
   return { key, algorithm: algorithm ?? first, ...(id !== undefined && { keyId: id }) };
 }
 
-/** True for a file that can be read now. */
+/** True for a file that can be read at present. */
 export function isReadable(path: string): boolean {
   return textOf(path) !== undefined;
 }
@@ -72,7 +72,7 @@ function textOf(path: string): string | undefined {
 function parseKey(text: string): { readonly key: KeyObject; readonly kid?: string } | undefined {
   try {
     const trimmed = text.trim();
-    // Variables that hold one line only have the line breaks of a PEM written out.
+    // Variables that hold only one line contain the line breaks of a PEM as `\n`.
     if (!trimmed.startsWith('{')) return { key: createPrivateKey(trimmed.replaceAll('\\n', '\n')) };
     const jwk = JSON.parse(trimmed) as Record<string, unknown>;
     const key = createPrivateKey({ key: jwk, format: 'jwk' });

@@ -13,7 +13,7 @@ import {
 import { type ConfigFault, type Finding, type Path, pathText } from './fault.ts';
 
 const DEPTH_MAX = 16;
-// Lists nested on one line can overflow the parser's stack in a way from which the process cannot recover.
+// Lists nested on one line can overflow the parser's stack so badly that the process cannot recover.
 const INDICATORS_IN_A_ROW = /(?:[-?:][ \t]+){32}/;
 
 /** A YAML text as plain values, with the place of each value in the text. */

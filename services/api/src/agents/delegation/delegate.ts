@@ -15,7 +15,7 @@ import type { TurnPerson } from '../tools/passthrough/person.ts';
 import { type FollowDeps, followDelegate } from './follow.ts';
 import { failDelegate, runDelegate } from './run-delegate.ts';
 
-// The configuration allows no cycles. This bounds long chains.
+// The configuration allows no cycles, so this limit only bounds long chains.
 const DEPTH_MAX = 5;
 
 export interface DelegateDeps extends FollowDeps {
@@ -25,22 +25,25 @@ export interface DelegateDeps extends FollowDeps {
     find(id: string): { readonly id: string; readonly title: string };
     open(id: string, person: TurnPerson, signal: AbortSignal): Promise<RunAgent>;
   };
-  /** The pod that writes the runs. */
+  /** The id of the pod that writes the runs. */
   readonly owner: string;
   /** Offers delegates' runs to all pods. */
   readonly runQueue: Pick<RunQueue, 'offer'>;
   /** Marks a run as worked on by this pod, until the returned function is called. */
   readonly reserve: (run: StreamRef) => () => void;
-  /** Ends a run that this pod has begun and does not work on; one that ended, or that another pod owns, stays. */
+  /**
+   * Ends a run that this pod has begun but does not work on. A run that has ended, or that another pod owns, stays
+   * unchanged.
+   */
   readonly endBegun: (run: StreamRef) => void;
-  /** Whether a delegate works on the pod of the run that delegates, or on any pod. */
+  /** Whether a delegate works on the pod of its delegator, or on any pod. */
   readonly delegates: 'same-pod' | 'any-pod';
 }
 
 /**
- * Runs another agent on a task, as a run with a record, a feed and a conversation of its own. Its answer is the outcome
- * of the call. Its tool calls and its questions appear on the turn's stream. It ends with its delegator, and counts
- * towards the delegator's tokens and, apart from its waits, working time.
+ * Runs another agent on a task, as a run with its own record, feed and conversation. The run's answer is the outcome of
+ * the call. Its tool calls and questions appear on the turn's stream. It ends with its delegator. It counts towards the
+ * delegator's tokens and, except for its waits, the delegator's working time.
  */
 export function createDelegate(deps: DelegateDeps): Delegate {
   return async (call, id, task) => {
@@ -87,14 +90,14 @@ async function workOnThisPod(
   task: DelegateTask,
 ): Promise<ToolOutcome> {
   const { from } = call;
-  // These tokens count at once. After a take-over the feed reports them again, so `counted` is subtracted.
+  // The tokens are counted at once. After a take-over the feed reports them again, so `counted` is subtracted.
   const counted = createBudget(Number.POSITIVE_INFINITY, from.budget);
   const counting = { ...call, from: { ...from, budget: counted } };
   const outcome = await workUnlessTaken(deps, counting, task);
   return outcome ?? followDelegate(deps, call, { ...task, counted: counted.used });
 }
 
-/** Undefined when another pod took the delegate's run over while this pod still owns the turn. */
+/** Returns undefined if another pod took over the delegate's run while this pod still owns the turn. */
 async function workUnlessTaken(
   deps: DelegateDeps,
   call: DelegatingCall,
@@ -114,7 +117,7 @@ async function workUnlessTaken(
     return undefined;
   } finally {
     release();
-    // No pod recovers a run of a living owner, so this pod must end it.
+    // No pod recovers a run whose owner is alive, so this pod must end it.
     if (owned?.writer.outcome === undefined && !belongsToAnotherPod(from.signal)) deps.endBegun(run);
   }
 }
@@ -137,7 +140,7 @@ async function workOnOwned(
   return failDelegate(from, owned, { title: task.title, cause: opened.error });
 }
 
-/** Begins the run. Undefined when its begin had succeeded before and another pod has since taken or ended it. */
+/** Begins the run. Returns undefined if it had begun earlier and another pod has since taken or ended it. */
 async function begin(
   { runs }: DelegateDeps,
   call: DelegatingCall,

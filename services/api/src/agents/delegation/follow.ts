@@ -12,13 +12,13 @@ import type { ToolOutcome } from '../run/tool.ts';
 import { isCallEvent } from '../run/tool.ts';
 import { delegateFailed, delegateOutcome, textOf } from './outcome.ts';
 
-// How long the delegator waits for a delegate that was stopped.
+// How long the delegator waits for a stopped delegate to end.
 const STOP_GRACE_MS = 5_000;
 
 export interface FollowDeps {
   readonly engine: Pick<Engine, 'withdrawRecord' | 'watch'>;
   readonly runs: Pick<Runs, 'read' | 'standing' | 'stop'>;
-  /** Checks the run's owner and recovers the run if it is orphaned, until the returned function is called. */
+  /** Checks the run's owner, and recovers the run if it is orphaned. The returned function ends this. */
   readonly watch: (run: RunRef) => () => void;
 }
 
@@ -26,7 +26,7 @@ interface Followed {
   readonly run: RunRef;
   readonly id: string;
   readonly title: string;
-  /** Tokens that are already counted for the delegator. */
+  /** Tokens that already count for the delegator. */
   readonly counted?: Usage | undefined;
 }
 
@@ -34,9 +34,9 @@ interface Followed {
 type EndEvent = TurnEvent & { type: 'turn-finished' | 'turn-failed' };
 
 /**
- * Awaits a delegate on any pod by its run's feed: forwards its tool calls to the turn's stream, pauses the clock while
- * it waits for the person, and counts its tokens. When the delegator ends first, stops the delegate and rejects with
- * the delegator's abort reason.
+ * Follows the feed of a delegate that works on any pod: forwards its tool calls to the turn's stream, pauses the clock
+ * while it waits for the person, and counts its tokens. If the delegator ends first, stops the delegate and rejects
+ * with the delegator's abort reason.
  */
 export async function followDelegate(
   deps: FollowDeps,
@@ -47,18 +47,18 @@ export async function followDelegate(
   const { run, title, counted } = followed;
   const abandoning = new AbortController();
   const onAbort = () => {
-    // The delegate continues. The next owner of the delegator's run follows it again.
+    // The delegate continues. The next owner of the delegator's run will follow it again.
     if (belongsToAnotherPod(from.signal)) return abandoning.abort();
     void stopUnlessFenced(deps, from, run).finally(() => abortAfterGrace(abandoning));
   };
   from.signal.addEventListener('abort', onAbort, { once: true });
-  // Questions of a delegate that is abandoned are withdrawn with those of the turn.
+  // Questions of an abandoned delegate are withdrawn together with those of the turn.
   from.turn.openQuestions += 1;
   try {
     if (from.signal.aborted) onAbort();
     const end = await followToEnd(deps, call, followed, abandoning.signal);
     if (end.usage !== undefined) from.budget.spend(subtractUsage(end.usage, counted));
-    // The usual reason is a stop of the whole turn, which this run must notice before it continues.
+    // Usually the whole turn was stopped, which this run must notice before it continues.
     if (end.type === 'turn-finished' && end.reason === 'stopped') await from.turn.poll();
     from.signal.throwIfAborted();
     from.turn.openQuestions -= 1;
@@ -71,7 +71,7 @@ export async function followDelegate(
   }
 }
 
-/** A delegate's total usage without the part that is already counted. */
+/** A delegate's total usage minus the part that already counts. */
 function subtractUsage({ inputTokens, outputTokens }: Usage, counted: Usage = {}): Usage {
   return {
     ...(inputTokens !== undefined && { inputTokens: inputTokens - (counted.inputTokens ?? 0) }),
@@ -92,10 +92,10 @@ async function followToEnd(
     for await (const item of await engine.watch({ stream: run, evenIfSilent: true, signal })) {
       const event = item.type === 'other' ? turnEventOf(item.event) : undefined;
       if (event === undefined || event.type === 'turn-started') continue;
-      // The first event after the begin is the new owner's.
+      // The first event after the start comes from the new owner.
       unwatch ??= watch(run);
       if (event.type === 'turn-finished' || event.type === 'turn-failed') return event;
-      // One that is resumed by itself keeps the turn: its readers could not know when to come back.
+      // A delegate that resumes by itself keeps the turn attached, because readers could not know when to return.
       if (waitsForPerson(event) && (await isDetached(runs, run, signal))) pauses.detached();
       else if (event.type === 'run-paused' || event.type === 'run-resumed') pauses.update(event.waits);
       else if (isCallEvent(event)) await from.turn.append(forwardedEvent(event, id, callId));
@@ -110,15 +110,18 @@ async function followToEnd(
   }
 }
 
-/** False for a run that was resumed since and is not yet at work: a turn that detached for it would be resumed at once. */
+/**
+ * Returns false for a run that has been resumed but does not work yet. A turn that detached for such a run would be
+ * resumed at once.
+ */
 async function isDetached(runs: Pick<Runs, 'standing'>, run: RunRef, signal: AbortSignal): Promise<boolean> {
   const standing = await retryWhileUnavailable(() => runs.standing(run), signal);
   return standing?.owner === DETACHED;
 }
 
 /**
- * Pauses the delegator's clock while the delegate waits for a person, and lets the turn count as idle while the delegate
- * is detached.
+ * Pauses the delegator's clock while the delegate waits for a person. While the delegate is detached, the turn counts
+ * as idle.
  */
 function createPauseTracker({ clock, turn }: RunContext) {
   let endPause: (() => void) | undefined;
@@ -132,14 +135,14 @@ function createPauseTracker({ clock, turn }: RunContext) {
   }
 
   return {
-    /** `waits` is the number of waits under way. */
+    /** `waits` is the number of current waits. */
     update(waits: number) {
       if (waits === 0) return end();
       if (endPause !== undefined) return;
-      // A run that can no longer append events learns why by its next write.
+      // If the run can no longer append events, its next write reports the reason.
       clock.waiting(() => new Promise<void>((resolve) => (endPause = resolve))).catch(() => undefined);
     },
-    /** The delegate was detached. Its next owner reports that it no longer waits. */
+    /** The delegate was detached. The run's next owner reports when it no longer waits. */
     detached() {
       this.update(1);
       if (!isDetached) turn.idle.delegateDetached();
@@ -149,7 +152,7 @@ function createPauseTracker({ clock, turn }: RunContext) {
   };
 }
 
-/** A pod whose lease has lapsed must not stop a delegate that another pod's run waits for. */
+/** A pod whose lease has lapsed must not stop a delegate for which another pod's run waits. */
 async function stopUnlessFenced(
   deps: FollowDeps,
   { writer, onFault }: RunContext,

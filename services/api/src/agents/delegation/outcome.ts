@@ -6,7 +6,7 @@ import { failed, type ToolOutcome } from '../run/tool.ts';
 export function delegateOutcome(title: string, reason: FinishReason, text: string): ToolOutcome {
   if (reason === 'step-limit') return failed(`${title} reached its limit before it was done.`);
   if (reason === 'content-filter') return failed(`The answer of ${title} was held back by a content filter.`);
-  // Its person stopped it, or wrote a message instead of approving a call.
+  // The person stopped it, or wrote a message instead of approving a call.
   if (reason === 'stopped') return failed(`${title} was stopped before it was done.`, true);
   return text === '' ? failed(`${title} ended without an answer.`) : { type: 'returned', output: text };
 }

@@ -27,7 +27,7 @@ interface RemoteDelegateDeps extends IdleDeps, ReachDeps {
   readonly onFault: (error: unknown, run: StreamRef) => void;
 }
 
-/** Works on a claimed delegate's run, whose delegator is on another pod. Resolves as `workOnBegun`. Never rejects. */
+/** Works on a claimed run of a delegate whose delegator is on another pod. Resolves as `workOnBegun`. Never rejects. */
 export async function workOnRemoteDelegate(
   deps: RemoteDelegateDeps,
   owned: OwnedRun,
@@ -46,7 +46,7 @@ export async function workOnRemoteDelegate(
   const stopPolling = startPolling(writer, clock);
   const isReleased = () => isInterrupted(stopped) || writer.fenced.aborted;
   try {
-    // The waits of the previous owner are over.
+    // The previous owner's waits have ended.
     await writer.append({ type: 'run-resumed', waits: 0 });
     await writer.append({ type: 'turn-attached' });
     if (!(await isParentRunning(deps, run))) throw new RunInterruptedError();
@@ -58,7 +58,7 @@ export async function workOnRemoteDelegate(
     const { shownId } = requestOf(run);
     await runDelegate(delegator, owned, { ...agent, id, title, input: run.input, from, shownId });
   } catch (error) {
-    // A stopped delegate has written its end. One whose pod stops is released and continues elsewhere.
+    // A stopped delegate has written its end. If its pod stops, the run is released and continues on another pod.
     if (writer.outcome === undefined && !isReleased()) {
       await retryWhileUnavailable(() => withdrawOfRun(engine, run)).catch(onFault);
       await failTurn({ writer, stopped, onFault }, [], error);
@@ -70,7 +70,7 @@ export async function workOnRemoteDelegate(
   return writer.outcome !== undefined || isReleased();
 }
 
-/** False when the run that delegated has ended without the delegate. */
+/** Returns false if the delegating run has ended without the delegate. */
 async function isParentRunning({ runs }: Pick<RemoteDelegateDeps, 'runs'>, run: Run): Promise<boolean> {
   const { parent, tenant, userId } = run;
   if (parent === undefined) return false;
@@ -138,7 +138,7 @@ function createRemoteClock(writer: RunWriter): WorkClock {
         return await wait();
       } finally {
         waits -= 1;
-        // After the run's end no event is needed: the end itself ends the pause.
+        // After the run's end no event is needed, because the end also ends the pause.
         await writer.append({ type: 'run-resumed', waits }).catch(() => undefined);
       }
     },

@@ -10,13 +10,13 @@ import { createDelegateTool, createTaskTool } from './delegate-tool.ts';
 interface RemoteToolsOptions extends Pick<Agent['delegates'][number], 'description' | 'skills'> {
   readonly agent: RemoteAgentTarget;
   readonly signal: AbortSignal;
-  /** Names of tools that the current step has already called. The plain tool stays offered when it is one of them. */
+  /** Names of tools that the current step has already called. If the plain tool is among them, it stays offered. */
   readonly called?: ReadonlySet<string>;
 }
 
 /**
- * The tools by which an agent delegates to a remote agent: one for each skill of its card, or a single one where skills
- * are not asked for, or none can be read.
+ * The tools for delegating to a remote agent: one for each skill on its card. There is a single tool if skills are not
+ * requested or none can be read.
  */
 export async function remoteTools(
   deps: RemoteCallDeps,
@@ -49,8 +49,8 @@ function skillTool(
 }
 
 /**
- * Continues a call that was made of a skill which is not offered now, such as because the card has changed: the record of
- * the call names the skill.
+ * Continues a call of a skill that is no longer offered, for example because the card has changed. The record of the
+ * call names the skill.
  */
 export function recordedSkillTool(
   deps: RemoteCallDeps,

@@ -18,11 +18,11 @@ interface DelegateWork extends RunAgent {
   readonly title: string;
   readonly input: readonly Message[];
   /**
-   * Id of the delegating call on the turn's stream, where the delegate's calls appear too. Absent where the delegator
-   * follows the run's own feed instead.
+   * Id of the delegating call on the turn's stream, where the delegate's calls appear too. Absent if the delegator
+   * follows the delegate's own feed.
    */
   readonly callId?: string;
-  /** Id of that call on the turn's stream, on whichever pod the turn is. */
+  /** Id of the delegating call on the turn's stream, even if the turn is on another pod. */
   readonly shownId?: string | undefined;
   /** Where the run continues after a take-over. */
   readonly from?: Checkpoint;
@@ -84,8 +84,8 @@ export async function runDelegate(by: Delegator, owned: OwnedRun, work: Delegate
 }
 
 /**
- * Ends the run of a delegate that cannot continue. Resolves with what the delegator learns; rejects with the delegator's
- * abort reason when the delegator has ended.
+ * Ends the run of a delegate that cannot continue. Resolves with the outcome for the delegator; rejects with the
+ * delegator's abort reason if the delegator has ended.
  */
 export async function failDelegate(
   by: Delegator,
@@ -96,7 +96,7 @@ export async function failDelegate(
     usage,
   }: { readonly title: string; readonly cause: unknown; readonly usage?: Usage | undefined },
 ): Promise<ToolOutcome> {
-  // A delegator that ends too reports the cause itself.
+  // If the delegator ends too, it reports the cause itself.
   const onFault = by.signal.aborted ? () => undefined : by.onFault;
   await failTurn({ writer, stopped: by.signal, onFault }, [], cause, usage);
   by.signal.throwIfAborted();

@@ -13,7 +13,7 @@ import { createLanguageModel } from './model/language-model.ts';
 import { type ModelSettings, repliesOf, samplesOf } from './model-step.ts';
 import type { RunAgent, RunLimits } from './run-steps.ts';
 
-// How often one call is sent at most, and what a run of one call may take beside.
+// How often one call is sent at most, and the other limits of a run that makes only one call.
 const SENDS_MAX = 3;
 const LISTING_SECONDS = 60;
 
@@ -22,23 +22,25 @@ export interface Agents {
   /** The agents with which the caller may begin turns, in the order of the configuration. */
   list(caller: Caller): readonly { readonly id: string; readonly title: string }[];
   /**
-   * The id of the agent that a caller names, or of the default one. Throws `invalid_request` when there is none or the
-   * caller may not begin turns with it, without a difference.
+   * The id of the agent that a caller names, or of the default agent. Throws `invalid_request` both if there is no such
+   * agent and if the caller may not begin turns with it, so that callers cannot tell which.
    */
   admit(caller: Caller, id: string | undefined): string;
-  /** True for a configured agent, and for the name of a run of one call of a server whose tools are offered. */
+  /** True for a configured agent, and for the name of a single-call run of a server whose tools are offered. */
   isKnown(id: string): boolean;
-  /** The agent of that id, or the default one, for every caller. Throws `invalid_request` when there is none. */
+  /**
+   * The agent with that id, or the default agent, regardless of the caller. Throws `invalid_request` if there is none.
+   */
   find(id: string | undefined): FoundAgent;
-  /** The agent with its model and its tools for that person, ready for a turn. */
+  /** The agent with its model and its tools for this person, ready for a turn. */
   open(id: string, person: TurnPerson, signal: AbortSignal): Promise<RunAgent>;
 }
 
-/** An agent that a turn is for. */
+/** The agent of a turn. */
 interface FoundAgent {
   readonly id: string;
   readonly title: string;
-  /** How a channel notifies the person of its questions. */
+  /** How a channel tells the person about questions. */
   readonly notify?: NotifyRules;
   readonly images?: TakenImages;
 }
@@ -100,13 +102,15 @@ export function createAgents({ loaded, toolsOf, named }: AgentsDeps): Agents {
   };
 }
 
-/** The title of an agent, or of the server whose tool a run of one call calls. */
+/** The title of an agent, or of the server whose tool a single-call run calls. */
 function titleOf({ agents, mcpServers }: AgentsConfig, id: string): string | undefined {
   const call = parseOneCallId(id);
   return call === undefined ? agents[id]?.title : mcpServers[call.server]?.title;
 }
 
-/** Undefined where the configuration offers the server's tools to no MCP client, or its pages in no chat of the agent. */
+/**
+ * Undefined if the configuration neither offers the server's tools to MCP clients nor its pages in the agent's chats.
+ */
 function limitsOfCall({ agents, mcpOffer }: AgentsConfig, call: OneCall): ServerCallLimits | undefined {
   if ('read' in call || call.agent === undefined)
     return mcpOffer.tools.find(({ server }) => server === call.server)?.limits;
@@ -114,7 +118,7 @@ function limitsOfCall({ agents, mcpOffer }: AgentsConfig, call: OneCall): Server
   return agent?.tools.some(({ server, pages }) => pages && server === call.server) ? agent.limits : undefined;
 }
 
-/** What takes the place of an agent in a run of one call: no model, and one tool. */
+/** Takes the place of an agent in a single-call run: no model, and one tool. */
 function openCall(config: AgentsConfig, named: NamedTools, call: OneCall, person: TurnPerson): RunAgent {
   const limits = limitsOfCall(config, call);
   const server = config.mcpServers[call.server];

@@ -6,15 +6,15 @@ import type { StepCall } from '../tools/call-tool.ts';
 
 /** The state from which a run continues. */
 export interface Checkpoint {
-  /** The messages of its whole steps. */
+  /** The messages of the completed steps. */
   readonly said: readonly Message[];
-  /** Index of the step to continue with. */
+  /** Index of the step with which the run continues. */
   readonly step: number;
   /** True after a take-over: the previous owner may have appended events of that step. */
   readonly isRestarted: boolean;
-  /** That step's round, when the model's reply is already recorded. */
+  /** The round of that step, if the model's reply is already recorded. */
   readonly round?: Round;
-  /** The final round, without tool calls. Only the run's end must still be written. */
+  /** The final round, which has no tool calls. Only the end of the run remains to be written. */
   readonly last?: StepRecord;
   /** Waits for questions that had not ended when the run was last written. */
   readonly pauses: readonly PauseRecord[];
@@ -80,7 +80,7 @@ function callsOf(
   step: number,
 ): StepCall[] {
   const inputs = inputsOf(record);
-  // Also waits that have ended: a call that was denied may have no outcome in its record yet.
+  // This includes waits that have ended: a denied call may have no outcome in its record yet.
   const approvalIds = new Map(
     pauses
       .filter(({ trigger }) => trigger === APPROVAL_TRIGGER)

@@ -4,8 +4,8 @@ import { withoutImages } from './images.ts';
 const CUT = { type: 'text', text: '[This reply was stopped before its end.]' };
 
 /**
- * The history as models read it: they learn that a reply of theirs was not finished, and do not get again the images with
- * which a request was refused.
+ * The history as models read it. It says which of their replies were not finished, and omits images because of which a
+ * request was refused.
  */
 export function asModelReads(history: readonly RememberedMessage[]): readonly Message[] {
   const refused = history.findLastIndex(({ areEarlierImagesRefused }) => areEarlierImagesRefused);
@@ -24,7 +24,7 @@ function withoutMarks({
     : message;
 }
 
-/** The messages from the first user message on. A truncated history may begin inside a turn, which models refuse. */
+/** The messages from the first user message on. A truncated history may begin within a turn, which models refuse. */
 export function fromFirstUser(messages: readonly Message[]): readonly Message[] {
   const first = messages.findIndex(({ role }) => role === 'user');
   return first < 0 ? [] : messages.slice(first);

@@ -11,10 +11,10 @@ import {
 import type { Message } from '@parley/shared/domain/runs/run';
 import type { ModelImages } from '../config/models.ts';
 
-/** The images that a model takes; undefined for a model that takes none. */
+/** The images that a model accepts; undefined for a model that accepts none. */
 export type TakenImages = ModelImages | undefined;
 
-// An image as a part of an estimate of tokens: about a thousand, whatever its bytes.
+// The share of an image in an estimate of tokens: about a thousand, however many bytes it has.
 const ESTIMATED_IMAGE = 'x'.repeat(4_000);
 const NO_IMAGES = 'this agent takes no images';
 
@@ -24,8 +24,8 @@ interface SentMessages {
 }
 
 /**
- * Leaves out what the agent does not take of a request. Of earlier messages, what was left out is a text: only the newest is
- * answered.
+ * Removes from a request the files that the agent does not accept. In earlier messages, a text replaces them, because
+ * only the newest message is answered.
  */
 export function admitImages({ input, before }: SentMessages, images: TakenImages): SentMessages {
   const taken = limitImages([...before, ...input], images);
@@ -35,14 +35,14 @@ export function admitImages({ input, before }: SentMessages, images: TakenImages
   };
 }
 
-/** A conversation as a model takes it: it learns what was left out. */
+/** A conversation with only the images that a model accepts. Texts tell the model what was omitted. */
 export function asModelTakes(messages: readonly Message[], images: TakenImages): readonly Message[] {
   return limitImages(messages, images).map((message) => withParts(message, asText));
 }
 
 /**
- * The messages without their images, because the model's server refused a request with them; the same list where there are
- * none.
+ * The messages without images, for a model's server that refused a request with images. Returns the same list if there
+ * are no images.
  */
 export function withoutImages(messages: readonly Message[]): readonly Message[] {
   const holdsImage = ({ role, content }: Message) =>
@@ -52,7 +52,10 @@ export function withoutImages(messages: readonly Message[]): readonly Message[] 
     : messages;
 }
 
-/** Leaves out images where none are taken, addresses where bytes only are, and what is over the limits, the newest first. */
+/**
+ * Removes images if the model accepts none, URLs if it accepts only bytes, and images beyond the limits. The newest
+ * images are kept longest.
+ */
 function limitImages(messages: readonly Message[], images: TakenImages): readonly Message[] {
   let number = 0;
   let bytes = 0;
@@ -75,7 +78,7 @@ function limitImages(messages: readonly Message[], images: TakenImages): readonl
     .toReversed();
 }
 
-/** A message in which each image counts as much as an estimate of tokens gives it. */
+/** The message for an estimate of tokens, in which each image has a fixed share. */
 export function forEstimate(message: Message): Message {
   return withParts(message, (part) => (part.type === 'file' ? { ...part, data: ESTIMATED_IMAGE } : part));
 }
@@ -84,7 +87,7 @@ function asText(part: ContentPart): ContentPart {
   return isLeftOut(part) ? { type: 'text', text: `[${part.text}]` } : part;
 }
 
-/** The message with sentences in place of the files for which there is a reason to leave them out. */
+/** The message with a sentence in place of each file that has a reason to be omitted. */
 function withoutFiles(message: Message, reasonOf: (file: FilePart) => string | undefined): Message {
   return withParts(message, (part) => {
     const reason = part.type === 'file' ? reasonOf(part) : undefined;
@@ -92,7 +95,7 @@ function withoutFiles(message: Message, reasonOf: (file: FilePart) => string | u
   });
 }
 
-/** The message with each part of its content replaced; the same one unless a person sent it in parts. */
+/** The message with each part of its content replaced. Only a person's message in parts changes. */
 function withParts(message: Message, replace: (part: ContentPart) => ContentPart): Message {
   if (message.role !== 'user' || !Array.isArray(message.content)) return message;
   return { ...message, content: countLeftOut(contentParts(message.content).map(replace)) };

@@ -27,13 +27,13 @@ import { startThinking } from './model/thinking.ts';
 
 const BYTES_PER_TOKEN = 4;
 
-/** Settings of a model. Absent ones have the provider's default. */
+/** Settings of a model. The provider's default applies to absent ones. */
 export interface ModelSettings {
   readonly temperature?: number;
   readonly maxOutputTokens?: number;
 }
 
-/** The model of an agent, with what stays the same in all of its steps. */
+/** The model of an agent, and what is the same in all its steps. */
 interface AgentModel {
   readonly model: ChatModel;
   readonly instructions: string;
@@ -43,12 +43,12 @@ interface AgentModel {
 
 export interface ModelStepOptions extends AgentModel, StepRequest {}
 
-/** The replies of a model, each within its span. */
+/** The replies of a model, each in a span of its own. */
 export function repliesOf(model: AgentModel): StepReply {
   return (step, { observer, run, id }) => observer.chat(run, id, () => modelStep({ ...model, ...step }));
 }
 
-/** The texts of a model for others, each within its span. */
+/** The texts that a model writes for servers, each in a span of its own. */
 export function samplesOf(model: Omit<AgentModel, 'instructions'>): SampleReply {
   return ({ system, maxOutputTokens, temperature, ...request }, { observer, run, id }) => {
     const { settings } = model;
@@ -61,7 +61,7 @@ export function samplesOf(model: Omit<AgentModel, 'instructions'>): SampleReply 
   };
 }
 
-/** What a run learns of a request to the model that failed. */
+/** The error that a run gets for a failed request to the model. */
 function modelErrorOf(cause: unknown): ModelError {
   const isRefusal = APICallError.isInstance(cause) && REFUSED.includes(cause.statusCode ?? 0);
   return new ModelError(reasonOf(cause), isRefusal);
@@ -96,7 +96,7 @@ export async function modelStep(options: ModelStepOptions): Promise<ModelStep> {
   return { calls, record: { ...record, estimatedTokens } };
 }
 
-/** Gets the reply. `faults` takes why calls cannot be made, by their ids. */
+/** Gets the reply. Fills `faults` with the reasons why calls cannot be made, by call id. */
 async function readReply(
   options: ModelStepOptions,
   faults: Map<string, string>,
@@ -126,7 +126,7 @@ async function readReply(
       model: readByStream(model, receiver, signal),
       ...(instructions !== '' && { system: instructions }),
       messages: messages as unknown as ModelMessage[],
-      // Addresses go to the model as they are: this pod opens none.
+      // URLs go to the model unchanged, because this pod opens none.
       experimental_download: async (addresses) => addresses.map(() => null),
       tools: toolSetOf(tools),
       ...settings,
@@ -155,7 +155,7 @@ function recordOf(
   };
 }
 
-/** A rough figure for what a model reads and writes: most texts have three to four bytes a token. */
+/** A rough estimate of the tokens that a model reads and writes. Most texts have three to four bytes per token. */
 function estimateTokens(texts: unknown): number {
   return Math.ceil(JSON.stringify(texts).length / BYTES_PER_TOKEN);
 }

@@ -15,13 +15,13 @@ export class TurnTooLongError extends Error {
 
 interface RunEnding {
   readonly writer: RunWriter;
-  /** Aborted when the person stopped the turn, or, with RunInterruptedError, the pod. */
+  /** Aborted when the person stops the turn, or, with RunInterruptedError, when the pod stops. */
   readonly stopped: AbortSignal;
   /** Receives the error that ended a turn, for logs. */
   readonly onFault: (error: unknown) => void;
 }
 
-/** Writes the end of a turn that finished, or that its person stopped. */
+/** Writes the end of a turn that finished or that its person stopped. */
 export async function finishTurn(
   { writer }: Pick<RunEnding, 'writer'>,
   messages: readonly Message[],
@@ -36,8 +36,8 @@ export async function finishTurn(
 }
 
 /**
- * Writes the end of a turn that cannot continue: as stopped when its person stopped it, else as failed with a message
- * for people. Never rejects. When the end could not be written, `writer.outcome` stays undefined.
+ * Writes the end of a turn that cannot continue: as stopped if its person stopped it, otherwise as failed, with a
+ * message for people. Never rejects. If the end could not be written, `writer.outcome` stays undefined.
  */
 export async function failTurn(
   ending: RunEnding,
@@ -58,7 +58,7 @@ export async function failTurn(
   }
 }
 
-/** The code and the message, for clients and people, of an error that ended a run. */
+/** The code and message, for clients and people, of the error that ended a run. */
 export function failureOf(error: unknown): { code: string; message: string } {
   if (error instanceof TurnTooLargeError) {
     return { code: 'too_large', message: 'The turn became too long and was ended.' };

@@ -13,55 +13,55 @@ import { announce, callTool, recordOf } from '../tools/call-tool.ts';
 import { BEGINNING, type Checkpoint, type Round } from './checkpoint.ts';
 import { withoutImages } from './images.ts';
 
-// How long the end of a run waits for calls that were aborted.
+// How long the end of a run waits for aborted calls to end.
 const ABORTED_CALL_GRACE_MS = 5_000;
-// No block of a model has this name.
+// The name of an extra text block. Blocks of models never have this name.
 const LEFT_OUT_BLOCK = 'left-out';
 
 export interface RunLimits {
-  /** Rounds of the model. */
+  /** The limit of model rounds. */
   readonly steps: number;
-  /** Tokens read and written in all rounds together. */
+  /** The limit of tokens read and written in all rounds together. */
   readonly tokens: number;
-  /** How long the turn may work, in ms, without its waits for people. */
+  /** The limit of the turn's working time in ms, without its waits for people. */
   readonly workMs: number;
-  /** How a run is finished whose steps are used up; `step-limit` when absent. */
+  /** The finish reason of a run that has used all its steps; by default, `step-limit`. */
   readonly lastReason?: FinishReason;
 }
 
 /** An agent, ready to run. */
 export interface RunAgent {
   readonly reply: StepReply;
-  /** Has its model write a text for a server. Absent without a model. */
+  /** Lets the agent's model write a text for a server. Absent without a model. */
   readonly sample?: SampleReply;
   /**
-   * The current tools. Read again for every step, since a person may connect an account in between. `called` names the
-   * tools that the current round calls.
+   * The current tools. They are read again for every step, because a person may have connected an account. `called`
+   * names the tools that the current round calls.
    */
   readonly tools: (signal: AbortSignal, called?: ReadonlySet<string>) => Promise<readonly Tool[]>;
   readonly limits: RunLimits;
-  /** True: the conversation keeps nothing of the run. */
+  /** True if the conversation stores nothing of the run. */
   readonly isForgotten?: true;
 }
 
 /** The messages of a run. */
 export interface Transcript {
-  /** The messages before the run, and its input; without the images before the last one once these were refused. */
+  /** The messages before the run, and its input. If images were refused, the earlier messages are without images. */
   given: readonly Message[];
-  /** True once a step has passed only without the images of earlier messages. */
+  /** True once a step has succeeded only without the images of earlier messages. */
   areEarlierImagesRefused?: true;
-  /** The messages of the run itself. Each round is added once it is whole. */
+  /** The run's own messages. Each round is added once it is complete. */
   readonly produced: Message[];
-  /** What was left out of the message that the run answers; the person reads it before the reply. */
+  /** A text about what was omitted from the message that the run answers. The person sees it before the reply. */
   readonly leftOut?: string;
-  /** The text so far of a round that is not whole. */
+  /** The text so far of an incomplete round. */
   cut: string;
 }
 
 interface RoundsOptions {
-  /** Aborts the calls under way when one of them fails for a reason that ends the run. */
+  /** Aborts the other calls if one of them fails with an error that ends the run. */
   readonly abandon: (reason: unknown) => void;
-  /** The beginning when absent. */
+  /** The checkpoint to start from; by default, a new run. */
   readonly from?: Checkpoint | undefined;
 }
 
@@ -118,7 +118,7 @@ export async function runSteps(
     produced.push(...messages);
     transcript.cut = '';
     await writer.append({ type: 'step-finished', step: index });
-    // No write of its own: the records of the calls hold the results too.
+    // This needs no write of its own, because the records of the calls also hold the results.
     await writer.saveSoon([
       { type: 'step', index, step: withUsage(context, { ...record, messages }), isCounted: true },
     ]);
@@ -130,8 +130,8 @@ export async function runSteps(
 }
 
 /**
- * Begins a step; the first one with what was left out. That is a text for the reader alone: the model reads it with the
- * message, and the history makes it of the message.
+ * Begins a step. The first step also shows what was omitted from the message. That text is only for the reader: the
+ * model learns it with the message, and the history derives it from the message.
  */
 async function beginStep(
   { writer }: Pick<RunContext, 'writer'>,
@@ -182,7 +182,8 @@ async function newRound(
 
 /**
  * The reply to a transcript. A request that the model's server refuses is repeated once without the images of earlier
- * messages: they would fail each later turn of the conversation, too. Only where that helps are they the reason.
+ * messages, which would make every later turn of the conversation fail, too. The images count as the reason only if the
+ * repeated request succeeds.
  */
 async function replyTo(
   transcript: Transcript,
@@ -203,13 +204,13 @@ async function replyTo(
   }
 }
 
-/** A step's record with the run's usage and working time so far. */
+/** A step's record with the run's current usage and working time. */
 function withUsage({ budget, clock }: RunContext, record: StepRecord): StepRecord {
   const { used } = budget;
   return { ...record, ...(used !== undefined && { used }), workedMs: Math.round(clock.workedMs) };
 }
 
-/** The tools for a round of the previous owner. Retries, since its calls would fail without them. */
+/** The tools for a round of the previous owner. Reading them is retried, because the calls would fail without them. */
 function toolsForInheritedRound(
   { signal }: RunContext,
   { tools }: RunAgent,
@@ -219,7 +220,7 @@ function toolsForInheritedRound(
   return retryWhileUnavailable(() => tools(signal, called), signal);
 }
 
-/** The tools for the next step; the previous ones when they cannot be listed. */
+/** The tools for the next step. If they cannot be listed, the previous tools are used. */
 async function readTools(
   { signal, onFault }: RunContext,
   { tools }: RunAgent,
@@ -234,7 +235,7 @@ async function readTools(
   }
 }
 
-/** Counts the calls as active parts of the turn instead of the loop, which only waits for them. */
+/** Counts the calls as the active parts of the turn. The loop itself does not count while it waits for them. */
 async function whileCallsRun<T>(
   { turn }: RunContext,
   calls: number,
@@ -248,7 +249,7 @@ async function whileCallsRun<T>(
   }
 }
 
-/** All results; or the first error, after the other calls were aborted and have ended. */
+/** All results. If one fails, the others are aborted and awaited before the first error is thrown. */
 async function together<T>(work: readonly Promise<T>[], abandon: (reason: unknown) => void): Promise<T[]> {
   try {
     return await Promise.all(work);

@@ -21,7 +21,7 @@ export interface RunOptions
   /** The messages before this turn, and the messages that this turn answers. */
   readonly history: readonly Message[];
   readonly input: readonly Message[];
-  /** Aborted when the person stops the turn, or, with RunInterruptedError, the pod. */
+  /** Aborted when the person stops the turn, or, with RunInterruptedError, when the pod stops. */
   readonly stopped: AbortSignal;
   /** Where the run continues after a take-over. */
   readonly from?: Checkpoint;
@@ -32,8 +32,8 @@ export interface RunOptions
 }
 
 /**
- * Runs one turn to its end. Resolves when the turn has ended or another pod owns it; rejects when it could not be
- * released. By then its calls and its delegates have ended too, and their questions are withdrawn.
+ * Runs one turn to its end. Resolves when the turn has ended or another pod owns it. Rejects if the run could not be
+ * released; its calls and delegates have then ended, and their questions are withdrawn.
  */
 export async function runTurn(options: RunOptions): Promise<void> {
   const { run, writer, stopped, support, reach, notify, delivery, idle, history, input, onFault, limits } =
@@ -93,7 +93,10 @@ export async function runTurn(options: RunOptions): Promise<void> {
   }
 }
 
-/** The messages that the turn has answered, as they are stored: the last one says what models do not get before it. */
+/**
+ * The messages that the turn has answered, as they are stored. The last one records whether earlier images are kept
+ * from models.
+ */
 function answered(input: readonly Message[], { areEarlierImagesRefused }: Transcript): readonly Message[] {
   const last = input.at(-1);
   if (areEarlierImagesRefused === undefined || last === undefined) return input;

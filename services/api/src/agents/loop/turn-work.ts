@@ -38,16 +38,16 @@ export interface TurnRequest {
   /** Id of the agent; the configured default when absent. An unknown one throws `invalid_request`. */
   readonly agent?: string;
   readonly input: readonly Message[];
-  /** Earlier messages by the client's account, for a conversation that Parley does not know yet. */
+  /** Earlier messages that the client sent, for a conversation that Parley does not know yet. */
   readonly before: readonly Message[];
   readonly support: Support;
-  /** What happens to the turn while it waits for its person; `hold` when absent. */
+  /** What happens to the turn while it waits for its person; by default, `hold`. */
   readonly delivery?: Delivery;
   /** As `NewRun.unlisted`. */
   readonly unlisted?: true;
   /** As in the event `turn-started`. */
   readonly sent?: unknown;
-  /** Absent: a repeated request is another turn. */
+  /** If absent, a repeated request begins another turn. */
   readonly repeatable?: Repeatable;
 }
 
@@ -78,7 +78,7 @@ export async function workOnBegun(
   return workOn(deps, owned, { ...request, delivery, agent, stopping, from: BEGINNING });
 }
 
-/** Continues a turn that this pod has claimed. As `workOnBegun`. */
+/** Continues a turn that this pod has claimed. Resolves as `workOnBegun`. */
 export async function workOnClaimed(
   deps: TurnWorkDeps,
   owned: OwnedRun,
@@ -121,7 +121,7 @@ async function workOn(deps: TurnWorkDeps, owned: OwnedRun, assignment: Assignmen
     const { messages, last } = await retryWhileUnavailable(() => deps.conversations.read(run), signal);
     previous = last?.traceparent;
     const history = fromFirstUser(asModelReads(messages));
-    // The begin stored the same input.
+    // The input was already stored when the run began.
     if (history.length === 0) input = [...fromFirstUser(assignment.before), ...assignment.input];
     const reach = createReach(deps, support, agent.notify);
     const client = support.services && { services: support.services, stream: run };

@@ -33,11 +33,11 @@ export interface McpConnection {
   readonly notices: ResourceNotices;
   /** What the server reports about tasks. */
   readonly tasks: TaskNotices;
-  /** Resolves when the server's own event stream was requested, or after a second. */
+  /** Resolves when the server's own event stream has been requested, or after a second. */
   readonly listening: () => Promise<void>;
-  /** Present when the server may ask. */
+  /** Present if the server may ask. */
   readonly questions?: ConnectionQuestions | undefined;
-  /** Asks the server where the error does not say it. Never rejects. */
+  /** Determines the fate of the session, by a ping if the error does not tell. Never rejects. */
   sessionAfter(error: unknown): Promise<SessionFate>;
   /** Resolves when its session, sockets and processes are closed. */
   close(): Promise<void>;
@@ -55,14 +55,17 @@ export interface McpConnectionDeps {
 export interface ConnectionOptions {
   readonly config: McpServerConfig;
   readonly credential?: McpCredential | undefined;
-  /** What the server may ask for; absent: nothing. */
+  /** What the server may ask for. Absent: nothing. */
   readonly modes?: AskableKinds | undefined;
   /** Aborts the attempt. */
   readonly signal: AbortSignal;
   readonly revision: McpRevision;
-  /** Throws `NoSession` where the server gives none (2025-11-25 over HTTP): it could not receive an answer. */
+  /**
+   * Throws `NoSession` if the server keeps no session (2025-11-25 over HTTP), because it could then not receive an
+   * answer.
+   */
   readonly needsSession?: boolean | undefined;
-  /** Called when the connection has ended, by itself or by `close`. */
+  /** Called when the connection has ended, whether through `close` or not. */
   readonly onClosed: () => void;
   readonly onToolsChanged: () => void;
 }
@@ -88,20 +91,21 @@ export async function openConnection(
     await transport.close();
   };
   const onEndless = () => {
-    // At once, so that no further call begins here.
+    // This is called at once, so that no further call begins here.
     options.onClosed();
     close().catch(() => undefined);
   };
   const questions = modes && createConnectionQuestions({ modes, progressMs, onEndless });
   const client = createClient(deps, options, questions);
-  // A message on the stream of a request is processed in that request's context. No other one is attributed to a call.
+  // The SDK processes a message on a request's stream in the context of that request. Other messages are not attributed
+  // to a call.
   client.setNotificationHandler('notifications/message', ({ params }) =>
     exchanges.getStore()?.onLog?.(params),
   );
   client.setNotificationHandler('notifications/resources/updated', ({ params }) =>
     notices.report(params.uri),
   );
-  // The SDK calls it before it reads the message itself.
+  // The SDK calls this before it reads the message itself.
   transport.onmessage = tasks.hear;
   transport.onclose = () => {
     notices.lose();
@@ -117,7 +121,7 @@ export async function openConnection(
     );
     await raceAbort(exchange, connecting);
     if (options.needsSession === true && transport.sessionId === undefined) throw new NoSession();
-    // Many servers ask on this stream, and a question that is sent before it is open is lost.
+    // Many servers ask on this stream, and questions sent before it is open are lost.
     if (questions !== undefined && !isModern) await raceAbort(exchange, listening());
   } catch (error) {
     await transport.close().catch(() => undefined);
@@ -142,7 +146,7 @@ export async function openConnection(
   };
 }
 
-/** In an exchange of its own: what becomes of it says nothing about the request of which it is asked. */
+/** The ping has its own exchange, so that its failure is not attributed to the request in question. */
 async function ping(client: Client, exchanges: Exchanges, timeoutMs: number): Promise<void> {
   const exchange = startExchange({ timeoutMs });
   const { signal } = exchange;
@@ -163,13 +167,14 @@ function createClient(
       probe: { timeoutMs: limits.connectTimeoutMs },
     },
     inputRequired: { autoFulfill: false },
-    // Output schemas are not validated. They come from the server, so their patterns may not terminate, and an error
-    // about a result that does not match would hide that the tool ran.
+    // Output schemas are not validated. They come from the server, so their patterns may not terminate. An error about
+    // a mismatch would also hide that the tool ran.
     jsonSchemaValidator: { getValidator: acceptAny },
   });
   client.setNotificationHandler('notifications/tools/list_changed', () => options.onToolsChanged());
   if (questions !== undefined) {
-    // As the fallback: a handler for this method would get parameters without `pattern` and `examples`.
+    // This is set as the fallback handler, because a handler for the method would get parameters without `pattern` and
+    // `examples`.
     client.fallbackRequestHandler = questions.onRequest;
     client.setNotificationHandler('notifications/elicitation/complete', ({ params }) =>
       questions.onComplete(params.elicitationId),
@@ -191,7 +196,7 @@ function capabilitiesOf(
     ...((showsPages === true || revision === '2026-07-28') && {
       extensions: {
         ...(showsPages && { [APPS]: { mimeTypes: [PAGE_TYPE] } }),
-        // The tasks of the older revision are others.
+        // The older revision has a different kind of tasks.
         ...(revision === '2026-07-28' && { [TASKS_EXTENSION]: {} }),
       },
     }),
@@ -244,7 +249,7 @@ function createTransport(
   };
 }
 
-/** Later headers win, in any letter case: two headers of one name would be joined into one value. */
+/** Later headers win, in any letter case: two headers with the same name would be joined into one value. */
 function mergeHeaders(
   ...all: readonly (Readonly<Record<string, string>> | undefined)[]
 ): Record<string, string> {
@@ -259,7 +264,7 @@ async function withEndTimeout(work: Promise<void>): Promise<void> {
   exchange.end();
 }
 
-// In the background: a server that does not acknowledge must not delay the connection.
+// This runs in the background: a server that does not acknowledge must not delay the connection.
 function listen(client: Client, timeout: number): void {
   if (client.getServerCapabilities()?.tools?.listChanged !== true) return;
   client.listen({ toolsListChanged: true }, { timeout }).catch(() => undefined);

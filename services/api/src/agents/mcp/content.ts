@@ -7,9 +7,9 @@ type Block = CallToolResult['content'][number];
 
 /** How a result is converted. */
 interface ResultRules {
-  /** Limit of its size. */
+  /** The maximum size of the result. */
   readonly bytesMax: number;
-  /** True: the result is also kept as the server sent it. */
+  /** True if the result is also kept as the server sent it. */
   readonly whole?: true | undefined;
 }
 
@@ -31,13 +31,16 @@ export function resultOf(result: CallToolResult, { bytesMax, whole }: ResultRule
   };
 }
 
-/** Without the name of its server: clients of Parley get their results from Parley, whose name stands there. */
+/**
+ * The result without the server's name in `_meta`: clients of Parley get the result from Parley, whose name belongs
+ * there.
+ */
 function withoutName({ _meta = {}, ...result }: CallToolResult): CallToolResult {
   const { [SERVER_INFO_META_KEY]: _name, ...meta } = _meta;
   return { ...result, ...(Object.keys(meta).length > 0 && { _meta: meta }) };
 }
 
-/** Replaces a result that is larger than `bytesMax`. The tool did run. */
+/** Replaces a result that is larger than `bytesMax`. The tool has run. */
 export function tooLarge(bytesMax: number): McpToolResult {
   const text = `The tool ran, but its result is larger than ${bytesMax} bytes and was dropped. Ask for less.`;
   const content = [{ type: 'text' as const, text }];

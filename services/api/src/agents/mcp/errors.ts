@@ -19,7 +19,7 @@ export class MessageTooLarge extends SdkError {
   }
 }
 
-/** The server asked too often in one call, which was ended for it. */
+/** The server asked too many questions in one call, so the call was ended. */
 export class TooManyQuestions extends SdkError {
   constructor(questionsMax: number) {
     super(SdkErrorCode.InvalidResult, `More than ${questionsMax} questions in one call.`);
@@ -33,7 +33,9 @@ export class ForeignOrigin extends Error {
   }
 }
 
-/** The server does not know the session any more, and may have executed the request whose error is the cause. */
+/**
+ * The server no longer knows the session, and may have executed the request. The cause is the error of that request.
+ */
 export class SessionLost extends Error {
   constructor(cause: unknown) {
     super('the session was lost', { cause });
@@ -47,7 +49,7 @@ export class NoSession extends Error {
   }
 }
 
-/** The server does not accept the only revision in which it is called. The error of the attempt is the cause. */
+/** The server does not accept the only revision that may be used. The cause is the error of the attempt. */
 export class RevisionRefused extends Error {
   readonly serverId: string;
   readonly revision: McpRevision;

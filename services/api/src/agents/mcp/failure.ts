@@ -18,7 +18,7 @@ import { PagesNotVisited } from './questions/required-pages.ts';
 import type { Dispatched, McpFailure } from './results.ts';
 
 const MESSAGE_MAX = 1_000;
-// Of JSON. More is left out, for it may lie in the events of a turn.
+// The maximum length of an error's data as JSON. More is removed, because it may be stored in the events of a turn.
 const DATA_LENGTH_MAX = 16_000;
 const INVALID_REPLY = 'The server answered with something that is not MCP.';
 const TOO_MANY_QUESTIONS =
@@ -27,7 +27,7 @@ const SESSION_LOST =
   'The server ended its session during the request, which may or may not have had its effect. The next one opens a new session.';
 const INPUT_REQUIRED = 'The server wants to ask the person for something, which is not possible here.';
 
-/** Converts the error of a request. Quotes only the server's own words about a refusal. */
+/** Converts the error of a request. Only the server's own words about a refusal are quoted. */
 export function failureOf(error: unknown, dispatched: Dispatched): McpFailure {
   if (error instanceof CredentialRefused) return error.refusal;
   if (error instanceof MessageTooLarge)
@@ -59,7 +59,7 @@ function failureOfProtocol(error: ProtocolError): McpFailure {
     : { type: 'refused', message: `The server refused: ${message}`, refusal };
 }
 
-/** An extension that the client lacks is no question that cannot be asked. */
+/** A missing extension of the client does not count as a question that cannot be asked. */
 function namesExtension(data: unknown): boolean {
   return isRecord(data) && isRecord(data.requiredCapabilities) && 'extensions' in data.requiredCapabilities;
 }
@@ -74,7 +74,7 @@ function failureOfStatus(status: number, dispatched: Dispatched): McpFailure {
   if (status >= 300 && status < 400) return redirected();
   const message = `The server answered with HTTP status ${status}.`;
   if (status === 401) return { type: 'unauthorized', status };
-  // Too many requests: the server did not execute it.
+  // HTTP 429 means too many requests: the server did not execute this one.
   if (status === 429) return { type: 'unavailable', message, dispatched: 'no' };
   if (status >= 500 || status === 408) return { type: 'unavailable', message, dispatched };
   return { type: 'refused', message };

@@ -1,29 +1,29 @@
 /** Limits of the MCP client and of the servers. Sizes are in UTF-8 bytes unless the name says otherwise. */
 export interface McpLimits {
-  /** Connections kept at once. Above it, the least recently used one without calls under way is closed. */
+  /** How many connections are kept. Beyond that, the least recently used connection without calls is closed. */
   readonly connectionsMax: number;
   /** How long a connection without calls stays open. */
   readonly idleMs: number;
-  /** To connect to a server and complete the handshake. */
+  /** Time to connect to a server and complete the handshake. */
   readonly connectTimeoutMs: number;
-  /** For a call, including the time to open a connection. A call may set its own. */
+  /** Time for a call, including the time to open a connection. A call may set its own limit. */
   readonly callTimeoutMs: number;
   /** How long a list of tools is cached. */
   readonly toolsTtlMs: number;
   readonly toolsMax: number;
-  /** In characters. Longer descriptions are truncated. */
+  /** The maximum length of a description, in characters. Longer ones are truncated. */
   readonly descriptionMax: number;
-  /** A tool with a larger input schema is dropped. */
+  /** The maximum size of a tool's input schema. Tools with a larger one are dropped. */
   readonly schemaBytesMax: number;
-  /** Text and structured content of a result together, as JSON. */
+  /** The maximum size of a result: its text and structured content together, as JSON. */
   readonly resultBytesMax: number;
-  /** Of one message on the wire, where text is escaped and images are base64. */
+  /** The maximum size of one message on the wire, where text is escaped and images are base64. */
   readonly messageBytesMax: number;
-  /** How often a server is informed that its question has not been answered yet. */
+  /** How often a server is told that its question is not answered yet. */
   readonly progressMs: number;
-  /** Of one round of questions (2026-07-28), as JSON. A run keeps it until the round is over. */
+  /** The maximum size of one round of questions (2026-07-28), as JSON. A run stores it until the round is over. */
   readonly roundBytesMax: number;
-  /** How long a child process may take to exit by itself, and again after SIGTERM. */
+  /** How long a child process may take to exit after its input ends, and again after SIGTERM. */
   readonly killGraceMs: number;
   /** Pause before a child process that crashed is started again. It doubles with each crash. */
   readonly restartMinMs: number;

@@ -12,7 +12,7 @@ interface OpenHooks {
 }
 
 /**
- * Opens connections, each in the revision of its target or in the one in which its server can ask. Delays the restart of a
+ * Opens connections, in the revision of their target or in the one in which the server can ask. Delays the restart of a
  * child process that crashes repeatedly.
  */
 export function createOpener(
@@ -39,7 +39,7 @@ export function createOpener(
     return connection;
   }
 
-  /** Undefined when the server does not accept that revision any more, or cannot ask in it any more. */
+  /** Returns undefined if the server no longer accepts that revision, or can no longer ask in it. */
   async function openKnown(
     serverId: string,
     openIn: OpenIn,
@@ -56,7 +56,7 @@ export function createOpener(
     }
   }
 
-  /** Until it succeeds, what becomes of its transport is nobody else's concern. */
+  /** Makes one attempt. Until it succeeds, the end of its transport is not reported to anybody else. */
   async function attempt(
     target: ServerTarget,
     { signal, onClosed }: OpenHooks,

@@ -15,16 +15,16 @@ interface PoolOptions<P extends ConnectionTarget> {
 
 /** Connections, one per target. All calls of a target share its connection, and no other call uses it. */
 export interface Pool<P extends ConnectionTarget> {
-  /** Runs `work` on the target's connection, which is opened if necessary. Throws the error of a failed opening. */
+  /** Runs `work` on the target's connection, which is opened if necessary. Throws the error if opening fails. */
   use<T>(target: P, work: (connection: McpConnection) => Promise<T>): Promise<T>;
   /**
-   * Gives no further call the target's connection, which closes after its last call. With `connection`, only if it is
-   * that one.
+   * Excludes the target's connection from further calls; it closes after its last call. If `connection` is given, does
+   * so only for that connection.
    */
   retire(target: P, connection?: McpConnection): void;
   /** Number of connections that are open or being opened. */
   readonly size: number;
-  /** Closes all of them, including those with calls under way. */
+  /** Closes all connections, including those with calls under way. */
   close(): Promise<void>;
 }
 

@@ -6,22 +6,31 @@ import type { McpFailure } from './results.ts';
 
 /** The credentials that Parley obtains for the project itself, by the ids of servers. */
 export interface ProjectCredentials {
-  /** Whether the calls of this server carry one. */
+  /** True if the calls of this server carry such a credential. */
   has(serverId: string): boolean;
-  /** The headers to send with a call, obtained if necessary. Throws `unavailable` while the store is unavailable. */
+  /**
+   * The headers to send with a call. The credential is obtained if necessary. Throws `unavailable` while the store is
+   * unavailable.
+   */
   present(serverId: string, refused?: RefusedToken): Promise<Presentation>;
 }
 
-/** A token that the server refused. It is not presented again. */
+/** A token that the server refused. It is not sent again. */
 interface RefusedToken {
   readonly version: number;
-  /** The scopes that the server wants, with those of the token, separated by spaces; absent where scopes are not what it lacks. */
+  /**
+   * The scopes to request: those of the token and those that the server demands, separated by spaces. Absent if the
+   * token does not lack scopes.
+   */
   readonly scope?: string;
 }
 
-/** No token is replaced for so long after a new one was refused: a server may refuse all, and each call would take one. */
+/**
+ * After a new token was refused, no token is replaced for this long. Otherwise a server that refuses every token would
+ * cause a new one for each call.
+ */
 const REFUSED_MS = 10_000;
-/** Connections of the project are not those without a credential. */
+/** Separates the project's connections from those without a credential. */
 const KEY = 'project';
 const UNAVAILABLE: McpFailure = {
   type: 'unavailable',
@@ -35,8 +44,8 @@ const REFUSED: McpFailure = {
 };
 
 /**
- * The servers with the project's credential in each of their requests that has none of a person. A token that the server
- * refuses (HTTP 401), or that lacks scopes (HTTP 403), is replaced, and the request sent once more; nobody is asked.
+ * Adds the project's credential to the requests of servers that carry no person's credential. A token that the server
+ * refuses (HTTP 401), or that lacks scopes (HTTP 403), is replaced and the request is sent once more. Nobody is asked.
  */
 export function withProjectAccess(
   mcp: McpTools,
@@ -78,7 +87,7 @@ export function withProjectAccess(
         return last ?? result;
       }
 
-      /** Undefined where there is no other token to send it with, so that the first result holds. */
+      /** Returns undefined if there is no other token, so that the first result stands. */
       async function sendAgain<Result>(
         request: (server: McpServerRef) => Promise<Result>,
         refused: RefusedToken,
@@ -108,7 +117,10 @@ interface AnyReply {
   readonly scope?: string;
 }
 
-/** What another token can mend: HTTP 401, and HTTP 403 for scopes that the token lacks and that may be requested. */
+/**
+ * The refusals that another token can resolve: HTTP 401, and HTTP 403 for scopes that the token lacks and that may be
+ * requested.
+ */
 function refusedToken(
   { version, scope: granted }: { readonly version: number; readonly scope: string | undefined },
   { type, status, scope: needed = '' }: AnyReply,

@@ -1,8 +1,8 @@
 import type { ServerRefusal } from './results.ts';
 
 /**
- * The server refused a request; the cause of the error that its caller gets. It stands apart from the errors of the SDK, which a pod
- * without agents does not load.
+ * The server refused a request. This is the cause of the error that the caller gets. It is separate from the SDK's
+ * errors, because pods without agents do not load the SDK.
  */
 export class RefusedByServer extends Error {
   readonly refusal: ServerRefusal;

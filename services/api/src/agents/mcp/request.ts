@@ -11,11 +11,11 @@ import {
   startExchange,
 } from './transports/exchange.ts';
 
-/** The value of a request, or its error and whether the request may have reached the server. */
+/** The value of a request; or its error, and whether the request may have reached the server. */
 type RequestResult<T> = { readonly value: T } | { readonly error: unknown; readonly dispatched: Dispatched };
 
 interface RequestBounds extends ExchangeBounds {
-  /** Whether a second execution is harmless. Asked after the request has failed. */
+  /** Whether a second execution is harmless. Called after the request has failed. */
   readonly isRepeatable: () => boolean;
 }
 
@@ -23,13 +23,13 @@ interface RequestBounds extends ExchangeBounds {
 export type SendRequest = <T>(
   target: ServerTarget,
   bounds: RequestBounds,
-  /** Must end when the signal of the exchange is aborted. */
+  /** The work must end when the signal of the exchange is aborted. */
   work: (connection: McpConnection, exchange: RunningExchange) => Promise<T>,
 ) => Promise<RequestResult<T>>;
 
 /**
- * Makes the sender of requests. When the server does not know the session any more, the next request opens a new one. This
- * request is repeated there, once, if the server has not executed it or its repetition is harmless.
+ * Makes the sender of requests. If the server no longer knows the session, the next request opens a new one. The failed
+ * request is repeated there once, if the server has not executed it or its repetition is harmless.
  */
 export function createRequestSender(pool: Pool<ServerTarget>, exchanges: Exchanges): SendRequest {
   return async (target, bounds, work) => {

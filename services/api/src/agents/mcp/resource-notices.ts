@@ -1,15 +1,15 @@
-/** What one connection hears about resources that changed. */
+/** The changes of resources that one connection reports. */
 export interface ResourceNotices {
   /**
-   * Calls the listener with the address of each resource that changed, and with nothing where changes may have been missed.
-   * Returns what ends it.
+   * Calls the listener with the address of each changed resource, and without an address if changes may have been
+   * missed. The returned function ends this.
    */
   follow(listener: (uri?: string) => void): () => void;
-  /** The server reports a change; without an address: changes may have been missed. */
+  /** Reports a change. Without an address, changes may have been missed. */
   report(uri?: string): void;
-  /** Aborted once the connection hears nothing any more. */
+  /** Aborted once the connection can receive no more reports. */
   readonly lost: AbortSignal;
-  /** True where its server has no stream for them. */
+  /** True if the server has no stream for reports. */
   readonly areAbsent: boolean;
   lose(why?: 'absent'): void;
 }

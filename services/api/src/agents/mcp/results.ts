@@ -13,7 +13,7 @@ export type McpFailure =
   | { readonly type: 'timeout'; readonly dispatched: Dispatched }
   /** The server refused the call or sent an invalid reply. A retry will not help. */
   | { readonly type: 'refused'; readonly message: string; readonly refusal?: ServerRefusal }
-  /** The server made a task of the call, and no longer knows it. The message says of what. */
+  /** The server made a task of the call, and no longer knows the task. The message says which task. */
   | { readonly type: 'lost'; readonly message: string }
   /** The server wants to ask the person, and the question cannot be asked. */
   | { readonly type: 'input_required'; readonly message: string; readonly refusal?: ServerRefusal };
@@ -34,7 +34,9 @@ export interface McpUnauthorized {
   readonly resourceMetadataUrl?: string;
   /** The scopes that the server requires. */
   readonly scope?: string;
-  /** Present where the server had accepted the same credential before, during the same call: it is no longer valid. */
+  /**
+   * Present if the server accepted the same credential earlier in the same call, so the credential is no longer valid.
+   */
   readonly wasAccepted?: true;
 }
 
@@ -69,24 +71,27 @@ export interface McpToolResult {
 /** The server needs answers before it executes the call (2026-07-28). The call is then repeated with them. */
 export interface McpRound {
   readonly type: 'round';
-  /** What the server asks, by its own keys; not checked yet. Empty: the call is repeated after a pause. */
+  /** The server's questions by its own keys, unchecked. Empty: the call is repeated after a pause. */
   readonly requests: Readonly<Record<string, unknown>>;
   /** The server's state, to be sent back unchanged and unread. */
   readonly state?: string;
 }
 
-/** The handle of a task that the server made of the call (2026-07-28). Its id may be all that a server asks for: it is never shown. */
+/**
+ * The handle of a task that the server made of the call (2026-07-28). It is never shown, because its id may be all that
+ * a server requires for access.
+ */
 export interface McpTaskHandle {
   readonly type: 'task';
   readonly taskId: string;
-  /** False where the server says that something has happened already. */
+  /** False if the server says that the task already waits or has ended. */
   readonly isWorking: boolean;
   readonly pollMs?: number | undefined;
 }
 
 export type McpCallResult = McpToolResult | McpRound | McpFailure;
 
-/** What a server replies to a call: its result, or what the result comes from later. */
+/** A server's reply to a call: its result, or a handle from which the result comes later. */
 export type McpCallReply = McpCallResult | McpTaskHandle;
 
 /**
@@ -108,7 +113,10 @@ export type TaskSupport = (typeof TASK_SUPPORTS)[number];
 export interface McpTool {
   /** The server's own name for it. */
   readonly name: string;
-  /** Name for models: the server's id, then the tool's name, of `[A-Za-z0-9_-]`, at most 64 long, the same on every pod. */
+  /**
+   * The name for models: the server's id and the tool's name, at most 64 characters of `[A-Za-z0-9_-]`, the same on
+   * every pod.
+   */
   readonly modelName: string;
   readonly title?: string;
   readonly description: string;
@@ -116,9 +124,9 @@ export interface McpTool {
   readonly outputSchema?: Readonly<Record<string, unknown>>;
   readonly hints: McpToolHints;
   readonly visibility: Visibility;
-  /** Whether calls may or must be tasks, as the server says in revision 2025-11-25. */
+  /** Whether calls may or must be tasks, as the server declares in revision 2025-11-25. */
   readonly taskSupport?: TaskSupport;
-  /** Its `_meta`, for MCP clients of Parley. Models never read it. */
+  /** The tool's `_meta`, for MCP clients of Parley. Models never read it. */
   readonly meta?: Readonly<Record<string, unknown>>;
 }
 
@@ -133,13 +141,13 @@ export type DropReason =
 export interface McpOffer {
   readonly type: 'tools';
   readonly tools: readonly McpTool[];
-  /** Tools that the server offered and that are not used. */
+  /** Tools that the server offered but that are not used. */
   readonly dropped: readonly { readonly name: string; readonly reason: DropReason }[];
 }
 
 export type McpToolList = McpOffer | McpFailure;
 
-/** What a server returned for a request that reads. `absent`: it does not have the feature. */
+/** What a server returned for a read request. `absent`: the server does not have the feature. */
 export type McpReadResult =
   | { readonly type: 'read'; readonly result: Readonly<Record<string, unknown>> }
   | { readonly type: 'absent' }

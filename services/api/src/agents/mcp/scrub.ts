@@ -4,12 +4,12 @@ import type { McpCredential, McpServerConfig } from './server-config.ts';
 /** Removes the secrets that were sent to a server from its replies. */
 export interface Scrub {
   text(text: string): string;
-  /** Goes through objects and lists, including keys. Returns the same value when it contains no secret. */
+  /** Removes secrets from objects and lists, including keys. Returns the same value if it contains no secret. */
   value(value: unknown): unknown;
 }
 
 const REPLACEMENT = '[redacted]';
-// Shorter values occur in ordinary text.
+// Shorter values are not removed, because they occur in ordinary text.
 const SECRET_LENGTH_MIN = 8;
 const DEPTH_MAX = 100;
 
@@ -27,7 +27,7 @@ export function createScrub({ transport }: McpServerConfig, credential?: McpCred
 
 /** Removes these values, with and without their scheme. Values under eight characters stay: ordinary text has them. */
 export function createScrubFor(values: readonly string[]): Scrub {
-  // The longest first, because one may contain another.
+  // Longer secrets come first, because a secret may contain another.
   const secrets = [...new Set(values.flatMap(formsOf))].sort((a, b) => b.length - a.length);
 
   const text = (given: string) =>

@@ -1,16 +1,16 @@
-/** The revisions of MCP that differ in how a server asks. The older one stands for those before it, too. */
+/** The revisions of MCP that differ in how a server asks. The older one also stands for the revisions before it. */
 export type McpRevision = '2025-11-25' | '2026-07-28';
 
-/** An MCP server with every value resolved, including its secrets. Never log one. */
+/** An MCP server with every value resolved, including its secrets. It must never be logged. */
 export interface McpServerConfig {
-  /** Unique among the servers. Connections, logs and tools are named by it. */
+  /** Unique among the servers. Connections, logs and tools use it as their name. */
   readonly id: string;
   /** Name shown to people. */
   readonly title: string;
   readonly transport: McpHttpTransport | McpStdioTransport;
-  /** The only revision in which it is called; absent: the one in which it can ask. */
+  /** The only revision that may be used. Absent: the revision in which the server can ask. */
   readonly revision?: McpRevision | undefined;
-  /** Whether the server is told that its pages are shown (MCP Apps). Absent: it is not. */
+  /** Present if Parley declares to the server that its pages are shown (MCP Apps). */
   readonly showsPages?: true | undefined;
 }
 
@@ -35,10 +35,10 @@ export interface McpStdioTransport {
 
 /** Whose credential a connection carries. */
 export interface McpCredential {
-  /** Opaque and different for every user. Connections and tool lists are separated by it. */
+  /** Opaque and different for each user. It separates connections and tool lists. */
   readonly key: string;
   /** Headers that carry it. They override the server's own. Unused on stdio. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The key (JWK) with which each request proves the possession of its token (DPoP). Unused on stdio. */
+  /** The key (JWK) that proves possession of the token in each request (DPoP). Unused on stdio. */
   readonly proofKey?: string;
 }

@@ -1,15 +1,15 @@
 import { SdkHttpError } from '@modelcontextprotocol/client';
 
 /**
- * What became of the session of a connection whose request failed. `expired`: the server does not know it, and has not
- * executed the request. `lost`: the server does not know it, and may have executed the request.
+ * The state of a session after a failed request. `expired`: the server does not know the session, and has not executed
+ * the request. `lost`: the server does not know the session, and may have executed the request.
  */
 export type SessionFate = 'known' | 'expired' | 'lost';
 
-// A server that does not reply to a ping in this time has not refused it.
+// A server that does not reply to a ping in this time counts as knowing the session.
 const PING_MS = 2_000;
 const NOT_FOUND = 404;
-// They are about the credential and about the load, not about the session.
+// Statuses about the credential or the load, not about the session.
 const OTHER_MATTERS: ReadonlySet<number> = new Set([401, 403, 429]);
 const CLIENT_ERROR = 400;
 const SERVER_ERROR = 500;
@@ -18,9 +18,9 @@ const NO_SESSION =
   /session.{0,80}\b(?:not found|not initialized|unknown|invalid|expired|terminated)|\b(?:no|no valid|unknown|invalid|expired)(?: mcp)?[ -]session|server not initialized/i;
 
 /**
- * Makes the check of a connection. Only a 404 or a refusal that names the session says that the server did nothing. Any
- * other status may come from a tool, a proxy or an overload, so a ping on the same session decides; requests that fail
- * together share one.
+ * Makes the session check of a connection. Only a 404, or a refusal that names the session, shows that the server did
+ * nothing. Any other status may come from a tool, a proxy or an overload, so a ping on the same session decides.
+ * Requests that fail together share one ping.
  */
 export function createSessionCheck(
   sessionId: () => string | undefined,
@@ -52,7 +52,7 @@ function concernsSession({ status }: SdkHttpError): boolean {
   return status >= CLIENT_ERROR && !OTHER_MATTERS.has(status);
 }
 
-/** A 5xx never does so: it may come after the effect, whatever its words. */
+/** True for a refusal that names the session. A 5xx never counts, because it may come after the effect. */
 function namesSession({ status, data }: SdkHttpError): boolean {
   if (status === NOT_FOUND) return true;
   return (

@@ -1,10 +1,10 @@
-/** Numbers of the calls under way, by key. */
+/** The numbers of the calls under way, by key. */
 interface Slots {
-  /** Runs `work` with the lowest number that no other work of this key has. */
+  /** Runs `work` with the lowest number that no other work under this key has. */
   inSlot<T>(key: string, work: (slot: number) => Promise<T>): Promise<T>;
 }
 
-/** Makes slots. A connection in a slot carries one call at a time, and is used again by the next call in that slot. */
+/** Makes slots. The connection of a slot carries one call at a time, and the next call in that slot reuses it. */
 export function createSlots(): Slots {
   const taken = new Map<string, Set<number>>();
 

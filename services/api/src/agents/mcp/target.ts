@@ -3,11 +3,11 @@ import type { ConnectionTarget } from './pool.ts';
 import type { AskableKinds } from './questions/client-ask.ts';
 import type { McpCredential, McpRevision, McpServerConfig } from './server-config.ts';
 
-/** Whose questions a connection may carry. */
+/** The person whose questions a connection may carry. */
 export interface AskedPerson {
-  /** Opaque and different for every person. Connections that can ask are not shared among people. */
+  /** Opaque and different for each person. People do not share connections on which the server can ask. */
   readonly person: string;
-  /** What the server is told that it can ask for: at least one thing. */
+  /** What Parley declares to the server that it can ask for; never empty. */
   readonly modes: AskableKinds;
 }
 
@@ -16,9 +16,12 @@ export interface ServerTarget extends ConnectionTarget {
   readonly config: McpServerConfig;
   readonly credential?: McpCredential | undefined;
   readonly modes?: AskableKinds | undefined;
-  /** The only revision for its calls, whatever is known about the server. */
+  /** The only revision for the target's calls, whatever is known about the server. */
   readonly revision?: McpRevision | undefined;
-  /** The same for all targets with the same list of tools. A server may choose its tools by credential and capability. */
+  /**
+   * The same for all targets with the same list of tools. A server may offer different tools for each credential and
+   * capability.
+   */
   readonly listKey: string;
 }
 
@@ -44,13 +47,13 @@ export function targetOf(
   };
 }
 
-/** The same target, with a connection of its own for calls in that revision. */
+/** The same target with its own connection, for calls in that revision. */
 export function inRevision(target: ServerTarget, revision: McpRevision): ServerTarget {
   const { key, fingerprint } = target;
   return { ...target, key: `${key} ${revision}`, fingerprint: `${fingerprint} ${revision}`, revision };
 }
 
-/** The same target in one slot. */
+/** The same target in one slot, which has its own connection. */
 export function slotOf(target: ServerTarget, slot: number): ServerTarget {
   const { key, fingerprint } = target;
   return { ...target, key: `${key} ${slot}`, fingerprint: `${fingerprint} ${slot}` };

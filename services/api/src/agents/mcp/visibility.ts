@@ -1,26 +1,26 @@
 import { isRecord, own } from '@parley/core/domain/plain-record';
 import { visibleTexts } from '@parley/core/domain/visible';
 
-/** For whom a tool is, as its server says (MCP Apps, `io.modelcontextprotocol/ui`). */
+/** Who may use a tool, as its server declares (MCP Apps, `io.modelcontextprotocol/ui`). */
 export interface Visibility {
-  /** Models may be given it, and call it. */
+  /** True if models may see and call it. */
   readonly model: boolean;
-  /** The server's own pages may call it, when their person presses a button there. */
+  /** True if the server's own pages may call it when the person presses a button. */
   readonly app: boolean;
 }
 
-/** Who is given a tool: a model, or an MCP client that shows the pages of servers and keeps their tools from its model. */
+/** Who sees a tool: a model, or an MCP client that shows servers' pages and keeps their tools from its model. */
 export type Viewer = 'model' | 'host';
 
-/** Who makes the calls of a client, by what it declared. */
+/** The viewer for a client, according to its declared capabilities. */
 export function viewerOf({ apps }: { readonly apps?: boolean | undefined }): Viewer {
   return apps === true ? 'host' : 'model';
 }
 
-/** A tool of which its server says nothing. */
+/** The visibility of a tool without a declaration. */
 export const FOR_ALL: Visibility = { model: true, app: true };
 
-/** Where servers say it: MCP Apps, its draft with flat keys, and the Apps SDK, whose word for it is one text. */
+/** The places of the declaration: MCP Apps, its draft with flat keys, and the Apps SDK, which uses a single word. */
 const STATEMENTS = [
   (meta: Meta) => {
     const ui = own(meta, 'ui') ?? undefined;
@@ -36,8 +36,9 @@ const STATEMENTS = [
 type Meta = Readonly<Record<string, unknown>>;
 
 /**
- * Reads the `_meta` of a tool. Where several places say something, all must agree. What is there and is no list names nobody:
- * a button that is missing does less harm than one that a model presses. `null` is what some servers write for nothing.
+ * Reads the `_meta` of a tool. If several places have a declaration, all must agree. A declaration that is not a list
+ * allows nobody: a missing button does less harm than a button that a model presses. Some servers write `null` for no
+ * declaration.
  */
 export function visibilityOf(meta: unknown): Visibility {
   if (!isRecord(meta)) return FOR_ALL;
@@ -54,11 +55,11 @@ export function isVisible(
   return model || (viewer === 'host' && app);
 }
 
-// As JSON. Clients read it of each tool.
+// The maximum size as JSON. Clients read it for each tool.
 const META_BYTES_MAX = 16_000;
 
 /**
- * The `_meta` of a tool for clients, which read in one place for whom it is. A larger one is left out but for that.
+ * The `_meta` of a tool for clients, with its visibility in one place. If it is too large, only the visibility remains.
  */
 export function metaForClients(meta: unknown, { model, app }: Visibility): Meta | undefined {
   if (!isRecord(meta)) return undefined;

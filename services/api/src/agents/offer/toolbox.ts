@@ -32,17 +32,17 @@ import type { ToolsOf } from '../tools/tools-of.ts';
 export interface ToolboxDeps extends SendDeps {
   readonly loaded: LoadedAgentsConfig;
   readonly mcp: McpTools;
-  /** The processes of ACP agents. Absent where the configuration has none. */
+  /** The processes of ACP agents. Absent if the configuration has none. */
   readonly acp?: AcpProcesses;
-  /** The remote A2A agents. Absent where the configuration has none. */
+  /** The remote A2A agents. Absent if the configuration has none. */
   readonly a2a?: RemoteAgents;
-  /** The AG-UI agents. Absent where the configuration has none. */
+  /** The AG-UI agents. Absent if the configuration has none. */
   readonly agUi?: AgUiAgents;
-  /** Receives what remote agents push. Absent where they cannot push to this deployment. */
+  /** Receives push updates of remote agents. Absent if agents cannot push to this deployment. */
   readonly pushesOf?: PushesOf | undefined;
   /** The accounts of people, for servers with `credentialScope: user`. */
   readonly credentials: Credentials;
-  /** Secrets that people entered for one use. Absent where there is no page to enter them. */
+  /** Secrets that people entered for one use. Absent if there is no page to enter them. */
   readonly secrets?: Secrets;
   /** Called with the reason when a server offers no tools. */
   readonly onServerFailure: (serverId: string, failure: McpFailure) => void;
@@ -168,7 +168,7 @@ export function createToolbox(deps: ToolboxDeps): ToolsOf {
     ]);
     const redeemed = (tool: Tool) =>
       secrets === undefined ? tool : withSecretsRedeemed(tool, secrets, { tenant, userId });
-    // The approval comes first: a secret is redeemed for a call that is made.
+    // The approval comes first, so that a secret is redeemed only for a call that is made.
     const offered = offers.flatMap(({ server, tools }) =>
       tools.map((tool) => gated(redeemed(tool), server, agent)),
     );
@@ -183,7 +183,10 @@ export function createToolbox(deps: ToolboxDeps): ToolsOf {
   };
 }
 
-/** Services are named by the configuration's title: the names that a server gives to itself and its tools prove nothing. */
+/**
+ * The services for which secrets may be asked, by their titles in the configuration: the names that a server gives
+ * itself and its tools are untrusted.
+ */
 function takersOf({ service, tools }: Offer): SecretTaker[] {
   return tools.map(({ name, title }) => ({
     name,

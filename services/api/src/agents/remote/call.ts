@@ -7,11 +7,11 @@ import type { CalledAgent, CalledFor } from './called-agent.ts';
 import { describeFault, describeUnfollowed, RemoteFault } from './faults.ts';
 import type { RemoteTaskResult, RemoteTaskRules } from './result.ts';
 
-/** What calls of agents need, whichever protocol they speak. */
+/** What calls of remote agents need in every protocol. */
 export interface CallingDeps {
   /** The accounts of people, for agents with `credentialScope: user`. */
   readonly credentials: Credentials;
-  /** Title of the agent that delegates. */
+  /** Title of the delegating agent. */
   readonly asker: string;
   readonly person: TurnPerson;
   readonly rules: RemoteTaskRules;
@@ -19,16 +19,16 @@ export interface CallingDeps {
 
 type Headers = CalledFor['credential'];
 
-/** How one protocol has a task done. */
+/** How one protocol gives a task to an agent. */
 interface TaskByCredential {
   work(credential: Headers): Promise<RemoteTaskResult>;
-  /** True where the task is under way at the agent, or may be. */
+  /** True if the task has begun at the agent, or may have begun. */
   mayHaveBegun(call: NamedCall): boolean;
 }
 
 /**
- * Has an agent do a task with the project's credential, or with the person's own: they are asked to connect when there is
- * none. Rejects only with the reason of the call's signal.
+ * Gives a task to an agent with the project's credential or the person's own. If the person has no credential, they are
+ * asked to connect. Rejects only with the reason of the call's signal.
  */
 export async function callForPerson(
   deps: CallingDeps,
@@ -54,7 +54,10 @@ export async function callForPerson(
   }
 }
 
-/** The header names no tenant: the same id in two tenants would be one person there. */
+/**
+ * True if the agent may be told the person's id. The header names no tenant, so the same id in two tenants would look
+ * like one person.
+ */
 export function isForTenant(
   { userHeader, userTenant }: Pick<CalledAgent, 'userHeader' | 'userTenant'>,
   { tenant }: TurnPerson,
@@ -62,7 +65,7 @@ export function isForTenant(
   return userHeader === undefined || userTenant === tenant;
 }
 
-/** The person's account at the agent, which gives the headers of a call. Undefined for agents that need none. */
+/** The person's account at the agent, which provides the headers of a call. Undefined for agents that need none. */
 export function personalServiceOf(
   { credentials, asker, person: { tenant, userId }, rules }: CallingDeps,
   { id, title, personal }: Pick<CalledAgent, 'id' | 'title' | 'personal'>,

@@ -1,25 +1,25 @@
 import type { LoadedAgentsConfig } from '../config/load.ts';
 
-/** An agent of the configuration that is called, with its secrets. Never log one. */
+/** A configured agent that Parley calls, with its secrets. It must never be logged. */
 export interface CalledAgent {
   readonly id: string;
   readonly title: string;
-  /** Headers of every call. */
+  /** The headers of every call. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Header that names the person. */
+  /** The name of the header that identifies the person. */
   readonly userHeader?: string;
-  /** With `userHeader`: the one tenant whose people it names. */
+  /** With `userHeader`: the only tenant whose people the header may name. */
   readonly userTenant: string;
-  /** Present when calls carry the person's own credential. */
+  /** Present if calls carry the person's own credential. */
   readonly personal?: { readonly connectorId: string; readonly credentialType: string };
-  /** False: its questions are put to nobody. */
+  /** False if the agent's questions are put to nobody. */
   readonly mayAsk: boolean;
   readonly taskMs: number;
   readonly messageBytesMax: number;
   readonly resultLengthMax: number;
 }
 
-/** What the entries of agents in the configuration have in common. */
+/** The members that all entries of agents in the configuration share. */
 type CalledAgentEntry = Pick<
   LoadedAgentsConfig['config']['a2aAgents'][string],
   | 'title'
@@ -33,7 +33,7 @@ type CalledAgentEntry = Pick<
   | 'resultCharacters'
 >;
 
-/** What the entry of an agent says of it, whichever protocol it speaks. */
+/** The parts of an agent's entry that are the same for every protocol. */
 export function calledAgentOf(
   { config, secretOf }: Pick<LoadedAgentsConfig, 'config' | 'secretOf'>,
   id: string,
@@ -63,7 +63,10 @@ export interface CalledFor {
   readonly credential: Readonly<Record<string, string>>;
 }
 
-/** The headers that name the person of a task, who may have any id. `%` is encoded too, so that no two ids are one. */
+/**
+ * The headers that identify the person of a task. Ids may contain any character. `%` is encoded too, so that different
+ * ids stay different.
+ */
 export function personHeaders(
   { userHeader }: Pick<CalledAgent, 'userHeader'>,
   userId: string,

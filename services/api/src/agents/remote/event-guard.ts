@@ -1,8 +1,8 @@
 import { createEventSplitter, dataOf } from '../mcp/transports/events.ts';
 
 /**
- * Ends an event stream at the first event whose data is no JSON. The SDK would write such data to the console, and a
- * remote agent chooses it. Other responses stay as they are.
+ * Ends an event stream at the first event whose data is not JSON. The SDK would write such data, which a remote agent
+ * controls, to the console. Other responses stay unchanged.
  */
 export function guardEvents(response: Response): Response {
   const isStream =
@@ -13,13 +13,13 @@ export function guardEvents(response: Response): Response {
 }
 
 /**
- * Events are hints that are parsed one by one, so an agent that streams without end has no more than this read, after a
- * first burst.
+ * The rate at which a stream is read after a first burst. Events are hints that are parsed one by one, so an agent that
+ * streams without end must not use more.
  */
 const BYTES_PER_MS = 256;
 const BURST_MS = 10_000;
 
-/** Waits after chunks, as long as their bytes take at that rate. */
+/** Makes a function that waits after each chunk for as long as its bytes take at that rate. */
 function createPace(): (bytes: number) => Promise<void> {
   let paidUntil = Number.NEGATIVE_INFINITY;
   return async (bytes) => {
@@ -29,7 +29,7 @@ function createPace(): (bytes: number) => Promise<void> {
   };
 }
 
-/** Passes whole events on. A chunk without the end of an event is only kept. */
+/** Passes on whole events. A chunk without the end of an event is kept. */
 function createGuard(): TransformStream<Uint8Array, Uint8Array> {
   const encoder = new TextEncoder();
   const events = createEventSplitter();

@@ -8,11 +8,11 @@ import { withReason } from './result.ts';
  */
 type RemoteFaultKind = 'unreachable' | 'unauthorized' | 'refused' | 'busy' | 'too_large' | 'unknown';
 
-/** A request failed. The message is the agent's own text, shortened; it is empty where the agent said nothing. */
+/** A request failed. The message is the agent's own text, shortened; it is empty if the agent gave none. */
 export class RemoteFault extends Error {
   override readonly name = 'RemoteFault';
   readonly kind: RemoteFaultKind;
-  /** The protocol's name of a refusal, such as `TaskNotFoundError`. */
+  /** The protocol's name for a refusal, such as `TaskNotFoundError`. */
   readonly errorName: string;
   readonly status: 401 | 403;
 
@@ -24,7 +24,7 @@ export class RemoteFault extends Error {
   }
 }
 
-/** The refusals of A2A. An agent that answers with one has done nothing. */
+/** The refusals of A2A. An agent that replies with one has done nothing. */
 const REFUSALS: ReadonlySet<string> = new Set([
   'TaskNotFoundError',
   'TaskNotCancelableError',
@@ -36,21 +36,21 @@ const REFUSALS: ReadonlySet<string> = new Set([
   'VersionNotSupportedError',
   'RequestMalformedError',
 ]);
-/** The name of a refusal by a status alone: of the agent, or of a proxy before it. */
+/** The name of a refusal that consists only of a status, from the agent or from a proxy in front of it. */
 export const HTTP_ERROR = 'HttpError';
 const METHOD_NOT_FOUND = -32601;
 const SHOWN_LENGTH_MAX = 500;
 
 interface FailedRequest {
-  /** True when part of the request may have reached the agent. */
+  /** True if a part of the request may have reached the agent. */
   readonly dispatched: boolean;
   /** Status of the last response, if there was one. */
   readonly status: number | undefined;
-  /** Removes the secrets that were sent from what the agent says. Absent where none were sent. */
+  /** Removes the secrets that were sent from the agent's texts. Absent if none were sent. */
   readonly scrub?: (text: string) => string;
 }
 
-/** The fault of a request that failed with this error. */
+/** The fault for a request that failed with this error. */
 export function faultOf(
   error: unknown,
   { dispatched, status, scrub = (text) => text }: FailedRequest,
@@ -63,11 +63,11 @@ export function faultOf(
     readonly message?: string;
     readonly envelopeCode?: number;
   };
-  // A secret that is cut in two would no longer be found.
+  // Secrets are removed before the text is cut, because a secret that is cut in two would not be found.
   const text = scrub(visible(message ?? ''))
     .slice(0, SHOWN_LENGTH_MAX)
     .toWellFormed();
-  // Clients of A2A 0.3 refuse by themselves what its agents do not know: nothing is dispatched.
+  // For A2A 0.3, the client itself refuses requests that the agents do not know, so nothing is dispatched.
   if (REFUSALS.has(name ?? '')) return new RemoteFault('refused', text, name);
   if (envelopeCode === METHOD_NOT_FOUND) return new RemoteFault('refused', text, 'UnsupportedOperationError');
   if (!dispatched) return new RemoteFault('unreachable');
@@ -77,22 +77,22 @@ export function faultOf(
   return isRefused ? new RemoteFault('refused', `HTTP ${status}`, HTTP_ERROR) : new RemoteFault('unknown');
 }
 
-/** True for a fault that may pass, such as one of a proxy: it says nothing about the task. */
+/** True for a temporary fault, such as that of a proxy, which says nothing about the task. */
 export function isPassing({ kind, errorName }: RemoteFault): boolean {
   if (kind === 'refused') return errorName === HTTP_ERROR;
   return kind === 'unreachable' || kind === 'unknown' || kind === 'busy';
 }
 
-/** For a delegating model. */
+/** A text for a delegating model. */
 export const FATE_UNKNOWN =
   'Whether it was begun is not known. Do not repeat it unasked; find out, or tell the user.';
 
-/** For a delegating model: the task is under way, and the agent can no longer be called about it. */
+/** A text for a delegating model: the task is under way, but the agent can no longer be asked about it. */
 export function describeUnfollowed(title: string): string {
   return `${title} can no longer be called about the task, which may go on there. Do not repeat it unasked; tell the user.`;
 }
 
-/** The failure as the delegating model reads it. */
+/** The failure in words for the delegating model. */
 export function describeFault(title: string, { kind, message }: RemoteFault): string {
   switch (kind) {
     case 'unreachable':

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** The id of a message of a call. A message that is sent again has the same id, from any pod. */
+/** The id of a message in a call. Any pod that sends the message again uses the same id. */
 export function messageIdOf(callKey: string, ...place: readonly (string | number)[]): string {
   return `parley-${digestOf([callKey, ...place]).slice(0, 40)}`;
 }

@@ -3,26 +3,28 @@ import { digestOf } from './message-ids.ts';
 
 /** Shows on the turn's stream what a task has produced so far. */
 interface Partials {
-  /** Shows a text that differs from the last one. Rejects when the run belongs to another pod. */
+  /** Shows a text, if it differs from the last one. Rejects if the run belongs to another pod. */
   show(text: string): Promise<void>;
 }
 
 const TEXT_LENGTH_MAX = 4_000;
-/** Of all partial texts of a call together: the feed of the turn keeps them. */
+/** The total length of the partial texts of a call, which the feed of the turn stores. */
 const SHOWN_LENGTH_MAX = 64_000;
-/** A blank, or a character of a script that is written without blanks. No header has a character of these scripts. */
+/**
+ * A space, or a character of a script that is written without spaces. Headers contain no characters of these scripts.
+ */
 const WORD_END =
   /[\s\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}]/u;
 
 /** What was shown of a call so far. */
 type ShownSoFar = {
-  /** Characters of all partial texts. */
+  /** Total characters of the partial texts. */
   readonly shownLength: number;
   /** Digest of the last partial text. */
   readonly shownDigest?: string | undefined;
 };
 
-/** What the partial texts of a call need of it. */
+/** The parts of a call that its partial texts need. */
 interface ShowingRun {
   readonly call: Pick<ToolCall, 'toolCallId' | 'appendEvent'>;
   readonly state: ShownSoFar;
@@ -38,13 +40,13 @@ export function createPartials(run: ShowingRun): Partials {
       const shownDigest = digestOf([text]);
       if (text === '' || shownDigest === state.shownDigest || shownLength > SHOWN_LENGTH_MAX) return;
       await run.save({ shownLength, shownDigest });
-      // A run that can no longer record it learns why by its next write.
+      // If the run can no longer record the text, its next write reports the reason.
       call.appendEvent({ type: 'tool-partial', toolCallId: call.toolCallId, text }).catch(() => undefined);
     },
   };
 }
 
-/** The last word may be incomplete, and so a secret that is removed only as a whole. */
+/** The text without its last word, which may be incomplete: a secret is removed only if it is complete. */
 function wholeWords(text: string): string {
   const characters = [...text.slice(0, TEXT_LENGTH_MAX)];
   const end = characters.findLastIndex((character) => WORD_END.test(character));

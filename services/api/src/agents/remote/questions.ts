@@ -4,7 +4,7 @@ import type { AgentQuestion, AskOutcome } from '../run/question.ts';
 import type { ToolCall } from '../run/tool.ts';
 import type { CalledAgent } from './called-agent.ts';
 
-/** A question of an agent as it is put to the person. */
+/** The parts of an agent's question that are put to the person. */
 export type AgentAsk = Pick<
   AgentQuestion,
   | 'mode'
@@ -17,19 +17,19 @@ export type AgentAsk = Pick<
   | 'timeoutSeconds'
 >;
 
-/** Who asks, and which of its questions it is. */
+/** The asking agent, and which of its questions this is. */
 export interface AskingAgent {
   readonly agent: Pick<CalledAgent, 'id' | 'title' | 'mayAsk'>;
-  /** What makes it ask, as the record of the question names it. */
+  /** The trigger that is recorded with the question. */
   readonly trigger: string;
   readonly timeoutSeconds: number;
   readonly round: number;
   readonly digest: string;
-  /** Takes the question back. */
+  /** Withdraws the question when aborted. */
   readonly withdrawn?: AbortSignal;
 }
 
-/** Asks. Undefined when the question cannot be put to the person. */
+/** Asks. Undefined if the question cannot be put to the person. */
 export async function askForAgent(
   call: ToolCall,
   { agent, trigger, timeoutSeconds, round, digest, withdrawn }: AskingAgent,
@@ -45,13 +45,16 @@ export async function askForAgent(
   try {
     return await call.ask(round, asked, { digest, patterns: true, ...(withdrawn && { withdrawn }) });
   } catch (error) {
-    // Such as an address that people may not be sent to, or a schema outside the subset.
+    // For example, people may not be sent to the address, or the schema is outside the subset.
     if (isParleyError(error)) return undefined;
     throw error;
   }
 }
 
-/** The person opens a page of the agent, and then says that they have finished there. Undefined: that cannot be asked. */
+/**
+ * The person opens a page of the agent, and then confirms that they have finished there. A result is undefined if the
+ * question cannot be asked.
+ */
 export async function visitPage(
   call: ToolCall,
   byOf: (step: 'open' | 'finish') => AskingAgent,
@@ -71,7 +74,7 @@ export async function visitPage(
   return { opened, finished };
 }
 
-/** A page by url mode, with its host in words. */
+/** A page as a url question that names its host in words. */
 export function pageOf(url: string, description?: string) {
   const host = URL.canParse(url) ? `The page is at ${new URL(url).host}.` : '';
   return {

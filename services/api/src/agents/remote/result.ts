@@ -6,8 +6,8 @@ export interface RemoteTaskRules {
 }
 
 /**
- * What came of a task. `unauthorized`: the credential was refused, and the task can be continued with another one. `again`:
- * the task can be continued, with a credential that was read anew.
+ * The result of a task. `unauthorized`: the credential was refused, and the task can continue with another one.
+ * `again`: the task can continue with a credential that is read anew.
  */
 export type RemoteTaskResult =
   | ToolOutcome
@@ -16,17 +16,17 @@ export type RemoteTaskResult =
 
 const SAID_LENGTH_MAX = 2_000;
 
-/** A task that failed, and what the remote agent said about it. */
+/** A failed task, with the remote agent's explanation. */
 export function failedWith(sentence: string, said: string): ToolOutcome {
   return failed(withReason(sentence, said.slice(0, SAID_LENGTH_MAX)));
 }
 
-/** A sentence, and what the remote agent said about it. */
+/** A sentence, followed by the remote agent's explanation. */
 export function withReason(sentence: string, said: string): string {
   return said === '' ? `${sentence}.` : `${sentence}: ${said}`;
 }
 
-/** What a task has made, for the delegating model. `isWhole` is false where some of it was left out before. */
+/** The result of a task for the delegating model. `isWhole` is false if a part was removed before. */
 export function returned(title: string, text: string, lengthMax: number, isWhole = true): ToolOutcome {
   if (text === '') return failed(`${title} ended without an answer.`);
   const cut = text.slice(0, lengthMax).toWellFormed();

@@ -4,24 +4,27 @@ import type { ToolCall } from '../run/tool.ts';
 import type { CalledAgent } from './called-agent.ts';
 import type { RemoteTaskRules } from './result.ts';
 
-/** What belongs to a call of an agent. */
+/** The parts that a call of a remote agent needs. */
 interface WorkParts<Link> {
   readonly link: Link;
   readonly call: ToolCall;
   readonly rules: RemoteTaskRules;
 }
 
-/** A task of an agent under way on this pod. Its state is kept in the record of the call, so that any pod can continue it. */
+/**
+ * A remote agent's task that is under way on this pod. Its state is stored in the record of the call, so that any pod
+ * can continue it.
+ */
 export interface TaskWork<Link, State> extends WorkParts<Link> {
   readonly clock: WorkClock;
   /** Aborted when the task must end, or when this pod must stop working on it. */
   readonly over: AbortSignal;
   readonly state: State;
-  /** Changes the state, and records it. Rejects when the run belongs to another pod. */
+  /** Changes the state and records it. Rejects if the run belongs to another pod. */
   save(change: Partial<State>): Promise<void>;
 }
 
-/** Begins to work from a state, which has the time of work so far. */
+/** Starts working from a state that includes the time worked so far. */
 export function startTaskWork<
   Parts extends WorkParts<{ readonly agent: Pick<CalledAgent, 'taskMs'> }>,
   State extends { readonly workedMs: number },

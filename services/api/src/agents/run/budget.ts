@@ -3,19 +3,19 @@ import type { StepRecord } from '@parley/shared/domain/runs/run';
 /** Tokens as models report them. A value is absent when the model does not report it. */
 export type Usage = NonNullable<StepRecord['used']>;
 
-/** Token budget of a run, including the runs that it delegates to. */
+/** The token budget of a run, including the runs to which it delegates. */
 export interface Budget {
   /** Counts a step in this budget and in every budget that contains it. */
   spend(step: Pick<StepRecord, 'inputTokens' | 'outputTokens'>): void;
-  /** True when this budget, or one that contains it, is used up. */
+  /** True if this budget, or one that contains it, is used up. */
   readonly isSpent: boolean;
-  /** Remaining tokens, in this budget and in every budget that contains it. */
+  /** The tokens that remain in this budget and in every budget that contains it. */
   readonly left: number;
   /** Tokens used so far. Undefined while no model has reported any. */
   readonly used: Usage | undefined;
 }
 
-/** Makes the budget of a run. A delegate's budget is contained in `outer`, the delegating run's. */
+/** Makes the budget of a run. `outer` is the budget of the delegating run, which contains it. */
 export function createBudget(tokensMax: number, outer?: Budget): Budget {
   let input: number | undefined;
   let output: number | undefined;

@@ -1,10 +1,10 @@
 import type { RunContext } from './run-context.ts';
 import type { CallEvent } from './tool.ts';
 
-/** An event of a delegate's call, as it appears on the stream of the run that delegated by the call `callId`. */
+/** An event of a delegate's call, as it appears on the stream of the run whose call `callId` delegated. */
 export function forwardedEvent(event: CallEvent, agent: string, callId: string): CallEvent {
   const toolCallId = `${callId}.${event.toolCallId}`;
-  // An event of the delegate's own delegates carries the agent's name already.
+  // Events of the delegate's own delegates already name their agent.
   return event.type === 'tool-called' ? { agent, ...event, toolCallId } : { ...event, toolCallId };
 }
 
@@ -13,7 +13,9 @@ export function shownCallId({ shownId }: Pick<RunContext, 'shownId'>, toolCallId
   return shownId === undefined ? toolCallId : `${shownId}.${toolCallId}`;
 }
 
-/** The id that a call of the run has on the stream that this pod writes: the turn's, or that of a delegate for another pod. */
+/**
+ * The id of a call on the stream that this pod writes: the stream of the turn, or that of a delegate for another pod.
+ */
 export function turnCallId({ delegate }: RunContext, toolCallId: string): string {
   return delegate === undefined ? toolCallId : `${delegate.callId}.${toolCallId}`;
 }

@@ -1,9 +1,12 @@
 import { isInterrupted } from '@parley/shared/runs/interruption';
 
-// Shorter than the time for which the end of a run waits for its calls.
+// Shorter than the time that the end of a run waits for its calls.
 const INTERRUPTED_CALL_GRACE_MS = 3_000;
 
-/** Aborted with the run, until it is released. When the pod shuts down, a dispatched call gets a grace period to return. */
+/**
+ * Aborted together with the run, until the run is released. When the pod shuts down, a dispatched call gets a grace
+ * period to return.
+ */
 export function callSignal(
   signal: AbortSignal,
   isDispatched: () => boolean,

@@ -1,19 +1,19 @@
 import type { Delivery } from '@parley/shared/domain/runs/run';
 
 /**
- * Detects that no part of a turn is active on this pod: every part waits for a person, or for a delegate that is
- * detached itself. A pod detaches such a turn.
+ * Detects that no part of a turn is active on this pod: every part waits for a person, or for a delegate that is itself
+ * detached. A pod detaches such a turn.
  */
 export interface IdleDetection {
-  /** Adds to the number of active parts; a negative number removes. */
+  /** Changes the number of active parts; a negative number reduces it. */
   addActive(parts: number): void;
-  /** How long a turn must be idle until its pod detaches it, in ms. */
+  /** How long a turn must be idle before its pod detaches it, in ms. */
   readonly afterMs: number;
-  /** A part of its own, such as a call, that may wait for several answers at once. */
+  /** A separate part, such as a call, that may wait for several answers at once. */
   part(): IdlePart;
-  /** A part waits for a delegate that was detached. The turn may then be detached without further delay. */
+  /** Reports that a part waits for a detached delegate. The turn may then be detached without further delay. */
   delegateDetached(): void;
-  /** That delegate is active again, or has ended. */
+  /** Reports that the delegate is active again or has ended. */
   delegateAttached(): void;
   /** Ends the detection. */
   stop(): void;
@@ -21,15 +21,15 @@ export interface IdleDetection {
 
 /** An active part of a turn. It is inactive while it waits for a person, unless it has other work to do. */
 export interface IdlePart {
-  /** Runs a wait for a person. Waits that overlap make the part inactive once. */
+  /** Runs a wait for a person. Overlapping waits count as one. */
   waiting<T>(wait: () => Promise<T>): Promise<T>;
-  /** The part has work to do until the returned function is called, also while it waits. */
+  /** Marks the part as active until the returned function is called, even while it waits. */
   work(): () => void;
-  /** Runs a pause of work that any pod may continue. The turn may be detached without further delay. */
+  /** Runs a pause in work that any pod may continue. The turn may then be detached without further delay. */
   rest<T>(pause: () => Promise<T>): Promise<T>;
 }
 
-// Longer than it takes to write the events of a question.
+// Longer than writing the events of a question takes.
 const DETACH_MS = 100;
 
 export interface IdleDeps {
@@ -37,15 +37,15 @@ export interface IdleDeps {
   readonly holdMs: number;
 }
 
-/** How long a turn must be idle until its pod detaches it, in ms. */
+/** How long a turn must be idle before its pod detaches it, in ms. */
 export function idleAfterMs({ holdMs }: IdleDeps, delivery: Delivery): number {
   return delivery === 'detach' ? DETACH_MS : holdMs;
 }
 
-/** Starts with one active part, the turn's own loop. Calls `onIdle` each time that no part was active for `afterMs`. */
+/** Starts with one active part, the turn's own loop. Calls `onIdle` each time no part was active for `afterMs`. */
 export function createIdleDetection(afterMs: number, onIdle: () => void): IdleDetection {
   let active = 1;
-  /** Parts that need not be held: delegates that are detached, and pauses. */
+  /** The number of parts that need no pod: detached delegates and pauses. */
   let released = 0;
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;

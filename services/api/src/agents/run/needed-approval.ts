@@ -1,14 +1,14 @@
 import type { ApprovalTool, RememberFor } from '@parley/core/domain/approvals/approval';
 import type { Risk } from '@parley/core/domain/approvals/risk';
 
-/** The trigger of the waits for approvals. */
+/** The trigger recorded with waits for approvals. */
 export const APPROVAL_TRIGGER = 'approval';
 
 /** A call that a person must approve. */
 export interface NeededApproval {
   readonly args: Readonly<Record<string, unknown>>;
   readonly tool: ApprovalTool;
-  /** Absent where the arguments cannot be edited. */
+  /** Absent if the arguments cannot be edited. */
   readonly inputSchema: Readonly<Record<string, unknown>> | undefined;
   readonly rule: string;
   readonly remember: RememberFor | undefined;
@@ -19,7 +19,7 @@ export interface NeededApproval {
 
 export type ApprovalOutcome =
   | { readonly type: 'granted'; readonly input: unknown; readonly isEdited: boolean }
-  /** `message` is for the model. Nothing was done. */
+  /** The call is refused, and nothing was done. `message` is for the model. */
   | {
       readonly type: 'refused';
       readonly message: string;

@@ -20,11 +20,11 @@ interface CallEnd {
 /** Observes turns, for logs, spans and metrics. Never throws and never sees the content of messages. */
 export interface TurnObserver {
   /**
-   * Runs `begin`, which begins a turn, within the span that all later spans of the turn have as their parent. The turn's
-   * record stores `traceparent` (W3C Trace Context), absent while nothing is traced.
+   * Runs `begin`, which begins a turn, in the parent span of all later spans of the turn. The turn's record stores
+   * `traceparent` (W3C Trace Context), which is absent if tracing is off.
    */
   beginning<T>(agent: string, begin: (traceparent: string | undefined) => Promise<T>): Promise<T>;
-  /** Runs work on a turn within the trace that its record stores. */
+  /** Runs work on a turn in the trace that its record names. */
   within<T>(traceparent: string | undefined, work: () => Promise<T>): Promise<T>;
   /** The trace context of the current work, to store with a delegate's run. */
   traceparent(): string | undefined;
@@ -34,7 +34,7 @@ export interface TurnObserver {
   /** Called once for every turn that began or was resumed on this pod. */
   ended(run: RunRef, end: TurnEnd): void;
   called(run: RunRef, end: CallEnd): void;
-  /** Runs a model step within its span. */
+  /** Runs a model step in a span of its own. */
   chat<T>(run: RunRef, agent: string, step: () => Promise<T>): Promise<T>;
 }
 

@@ -10,30 +10,30 @@ import type { AgentEngine } from '@parley/shared/elicitations/engine';
 import { sha256 } from '@parley/shared/records/digest';
 import { withdraw } from '@parley/shared/runs/open-questions';
 
-/** Reason of the withdrawal of a question that reached nobody. */
+/** The withdrawal reason of a question that reached nobody. */
 const UNDELIVERABLE = 'undeliverable';
-/** Reason of the withdrawal of a question that its asker took back. */
+/** The withdrawal reason of a question that its asker withdrew. */
 const TAKEN_BACK = 'withdrawn_by_asker';
-/** A wait that begins so soon after the ask needs no read before it. */
+/** A wait that begins this soon after the ask does not need to read the record first. */
 const FRESH_MS = 1_000;
 
-/** A question of an agent. Its owner and its stream request follow from the run. */
+/** A question of an agent. The run determines its owner and its stream request. */
 export type AgentQuestion = Omit<AskInput, 'userId' | 'streamRequestId' | 'conversationId'>;
 
-/** What the calls of a turn share that ask for the same thing. */
+/** Shared by the calls of a turn that ask for the same thing. */
 interface SharedQuestion {
   readonly name: string;
-  /** Runs once the question is open, before the wait: its reason may have ceased to exist by then. */
+  /** Runs once the question is open, before the wait. It checks again whether the question is still needed. */
   readonly onOpen: () => Promise<void>;
 }
 
 export interface AskOptions {
   readonly shared?: SharedQuestion;
-  /** Identifies the question in addition to its ordinal, where a call that is repeated may ask something else. */
+  /** Distinguishes questions with the same ordinal, for a call that may ask something else when it is repeated. */
   readonly digest?: string;
-  /** When aborted, the asker takes the question back. */
+  /** When aborted, the question is withdrawn. */
   readonly withdrawn?: AbortSignal;
-  /** True accepts `pattern` in the form's schema. */
+  /** True if the form's schema may contain `pattern`. */
   readonly patterns?: boolean;
 }
 
@@ -43,7 +43,7 @@ export interface AskOutcome {
   readonly status: TerminalStatus;
   /** The answer to an accepted form. */
   readonly content?: Readonly<Record<string, unknown>>;
-  /** The asker's own default, when the question reached nobody. It is not the person's answer. */
+  /** The asker's own default, if the question reached nobody. It is not the person's answer. */
   readonly fallback?: Readonly<Record<string, unknown>>;
   /** The outcome as text for the model, without the answer. */
   readonly text: string;
@@ -54,13 +54,13 @@ interface QuestionDeps {
   /** Records that the run pauses, and resolves when that is stored. */
   readonly save: (pause: PauseRecord) => Promise<void>;
   /**
-   * Records that the run continues, with the next write. It need not be stored now, because the question has the
-   * outcome.
+   * Records with the next write that the run continues. No separate write is needed, because the outcome is stored with
+   * the question.
    */
   readonly saveSoon: (pause: PauseRecord) => Promise<void>;
   /** Called when the question is open. */
   readonly onAsked: (elicitationId: string) => void;
-  /** Runs the wait, after the pause is stored. From then on the run may be detached. */
+  /** Runs the wait, after the pause is stored. From then on, the run may be detached. */
   readonly waiting: <T>(wait: () => Promise<T>) => Promise<T>;
   readonly reach: Reach;
 }
@@ -68,7 +68,7 @@ interface QuestionDeps {
 /** The place of a question in its run. The same place always leads to the same question. */
 export interface QuestionPlace extends AskOptions {
   readonly run: RunRef;
-  /** The turn that the run belongs to: its stream request and its conversation take the question. */
+  /** The turn of the run. Its stream request and its conversation receive the question. */
   readonly turn: RunRef;
   readonly toolCallId: string;
   /** Ordinal of the question among those of the call. */
@@ -98,7 +98,8 @@ export async function askPerson(
           conversationId: turn.conversationId,
         },
         idempotencyKey: keyOf(place),
-        // A deployment may have changed the question's text or its agent's title. It is the same question.
+        // A new deployment may have changed the question's text or the agent's title, but the key identifies the same
+        // question.
         keyDecides: true,
         onAnswerPage: reach === 'page',
         patterns,
@@ -126,17 +127,17 @@ export async function askPerson(
   const onWithdrawn = () => void takeBack(engine, caller, asked.row.id, signal);
   if (withdrawn?.aborted === true) onWithdrawn();
   else withdrawn?.addEventListener('abort', onWithdrawn, { once: true });
-  // A question that has ended, or has just been withdrawn, does not count as a wait.
+  // A question that has already ended, or that was just withdrawn, does not count as a wait.
   const untilEnded = async () =>
     isTerminal(asked.row.status) ? asked : await (isAsked(reach) ? waiting(wait) : wait());
   const ended = await untilEnded().finally(() => withdrawn?.removeEventListener('abort', onWithdrawn));
-  // A run that was released during the wait must stay as it was for its next owner.
+  // A run that was released during the wait must stay unchanged for its next owner.
   signal.throwIfAborted();
   await saveSoon({ ...pause, resumedAt: ended.now, outcome: ended.row.status });
   return outcomeOf(ended);
 }
 
-/** Withdraws a question that reaches nobody. If the person has answered it elsewhere by then, the answer stays. */
+/** Withdraws a question that reaches nobody. If the person has meanwhile answered it elsewhere, the answer stands. */
 async function withdrawUndeliverable(
   engine: Pick<AgentEngine, 'withdraw' | 'withdrawRecord'>,
   caller: Caller,
@@ -149,7 +150,10 @@ async function withdrawUndeliverable(
   }
 }
 
-/** Withdraws a question or an approval on the asker's behalf. Its wait then ends. The deadline ends it if Redis stays unavailable. */
+/**
+ * Withdraws a question or an approval for its asker, which ends its wait. If Redis stays unavailable, the deadline ends
+ * it.
+ */
 export async function takeBack(
   engine: Pick<AgentEngine, 'withdrawRecord'>,
   { tenant }: Caller,
@@ -173,11 +177,11 @@ function outcomeOf({ row }: Seen): AskOutcome {
   };
 }
 
-/** The idempotency key of a question. The call id is hashed, because it comes from a model and may have any form. */
+/** The idempotency key of a question. The call id is hashed, because a model chose it and it may contain any text. */
 function keyOf({ run, toolCallId, ordinal, shared, digest }: QuestionPlace): string {
   const call = digest === undefined ? ['call', toolCallId] : ['call', toolCallId, digest];
   const name = JSON.stringify(shared === undefined ? call : ['shared', shared.name]);
   const place = sha256(name);
-  // Callers cannot send a key with a space, so no key of theirs collides with this one.
+  // Keys of callers cannot contain a space, so they never collide with this one.
   return `run ${run.streamRequestId} ${place} ${ordinal}`;
 }

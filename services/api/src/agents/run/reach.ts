@@ -9,7 +9,7 @@ import type { Engine } from '@parley/shared/elicitations/engine';
 import { oncePerRecord } from '@parley/shared/elicitations/notices';
 import type { Runs } from '@parley/shared/ports/runs/runs';
 
-/** What a deployment has for people whose client cannot show a question. */
+/** What a deployment offers people whose client cannot show a question. */
 export interface ReachDeps {
   /** True when owners can sign in on the hosted answer page. */
   readonly hasAnswerPage: boolean;
@@ -17,10 +17,10 @@ export interface ReachDeps {
   readonly hasChannel?: boolean;
 }
 
-/** How a question of a turn gets to its person. */
+/** Determines how a question of a turn reaches its person. */
 export type ReachOfQuestion = (question: QuestionShape) => Reach;
 
-/** The reach of the questions of one turn, whose agent may have a channel notify people. */
+/** The reach of the questions of one turn. Its agent may have a channel that notifies people. */
 export function createReach(
   { hasAnswerPage, hasChannel = false }: ReachDeps,
   support: Support,
@@ -30,7 +30,7 @@ export function createReach(
   return (question) => reachOf(needsOf(question), person);
 }
 
-/** The same engine, for questions of which a channel notifies their person. */
+/** The same engine, for questions about which a channel notifies the person. */
 export function withNotices<Given extends Pick<Engine, 'ask'>>(
   engine: Given,
   rules: NotifyRules | undefined,
@@ -41,9 +41,9 @@ export function withNotices<Given extends Pick<Engine, 'ask'>>(
 }
 
 /**
- * Notes that one reader of a turn, its client, was sent open questions and approvals, so that channels notify the person of
- * them later. Each is noted once; a question that this client cannot show is not. Never rejects: without the note the
- * person is notified as well.
+ * Records which open questions and approvals were sent to a client of the turn, so that channels notify the person
+ * later. Each is recorded once. A question that this client cannot show is not recorded. Never rejects: without the
+ * record, the person is notified anyway.
  */
 export function createSeenNotes(
   { engine, runs }: { readonly engine: Pick<Engine, 'notices'>; readonly runs: Pick<Runs, 'read'> },
@@ -53,12 +53,12 @@ export function createSeenNotes(
   const note = oncePerRecord(async (asked) => {
     if ('elicitationId' in asked) {
       const client = await support();
-      // A form that only its page can show comes as a url question.
+      // A form that only the hosted page can show is sent as a url question.
       if (client === undefined) return;
       if (reachOf(needsOf(asked), { ...client, page: false, notify: false }) !== 'client') return;
     }
     await engine.notices.seen(stream, asked);
   });
-  // It fails where Redis is unavailable.
+  // This fails while Redis is unavailable.
   return (asked) => note(asked).catch(() => undefined);
 }

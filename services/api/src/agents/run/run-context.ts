@@ -17,21 +17,24 @@ import type { ToolOutcome } from './tool.ts';
 interface TurnScope {
   /** The turn's own run. Every question belongs to its stream request and its conversation. */
   readonly run: RunRef;
-  /** As the run's record keeps it. */
+  /** As the run's record stores it. */
   readonly support: Support;
   readonly reach: ReachOfQuestion;
-  /** How a channel notifies the person of the turn's questions, those of delegates included. */
+  /** How a channel tells the person about the turn's questions, including those of delegates. */
   readonly notify: NotifyRules | undefined;
-  /** Appends an event to the turn's feed, soon. */
+  /** Appends an event to the turn's feed; it is written soon after. */
   readonly append: (event: TurnEvent) => Promise<void>;
-  /** Writes all appended events, and learns whether a stop was requested. Rejects where the run was taken away or removed. */
+  /**
+   * Writes all appended events, and checks whether a stop was requested. Rejects if another pod owns the run or the run
+   * was removed.
+   */
   readonly poll: () => Promise<void>;
   readonly delivery: Delivery;
   /** Detects that no part of the turn is active on this pod. */
   readonly idle: IdleDetection;
-  /** How many questions were asked and have not ended. */
+  /** The number of open questions. */
   openQuestions: number;
-  /** True once its person wrote a message instead of approving a text for a server: the message is answered next. */
+  /** True once the person wrote a message instead of approving a text for a server. That message is answered next. */
   isLeftByMessage?: boolean;
 }
 
@@ -43,43 +46,49 @@ export interface RunContext {
   readonly writer: RunWriter;
   readonly clock: WorkClock;
   readonly budget: Budget;
-  /** Ids of its tool calls so far. On the turn's stream, a delegate's ids are prefixed with the delegating call's id. */
+  /**
+   * Ids of the run's tool calls so far. On the turn's stream, a delegate's ids have the id of the delegating call as a
+   * prefix.
+   */
   readonly callIds: Set<string>;
   /** Ids of this run's open questions. */
   readonly open: Set<string>;
-  /** Stream requests of the delegates' runs that this run waits for. */
+  /** Stream requests of the delegates' runs for which this run waits. */
   readonly delegated: Set<string>;
-  /** Pauses of its calls, with their ends by `performance.now()`. */
+  /** The current pauses of its calls, with their ends by `performance.now()`. */
   readonly rests: Set<{ readonly until: number }>;
-  /** Waits that a previous owner of the run began and that no call has continued yet. By elicitation id. */
+  /** Waits of a previous owner that no call has continued yet, by elicitation id. */
   readonly inheritedPauses: Map<string, PauseRecord>;
   /** The agent: its configured id, and the title that questions show to people. */
   readonly id: string;
   readonly title: string;
-  /** Has its model write a text for a server. Absent without a model. */
+  /** Lets the agent's model write a text for a server. Absent without a model. */
   readonly sample?: SampleReply | undefined;
   readonly observer: Pick<TurnObserver, 'called' | 'chat' | 'traceparent'>;
-  /** Set for a delegate on the turn's own pod: its calls also appear on the turn's stream. */
+  /** Present for a delegate on the turn's own pod, whose calls also appear on the turn's stream. */
   readonly delegate?: { readonly agent: string; readonly callId: string };
-  /** The delegating call on the turn's stream, on whichever pod the turn is. Approvals are named after it. */
+  /**
+   * The id of the delegating call on the turn's stream, even if the turn is on another pod. Approvals are named after
+   * it.
+   */
   readonly shownId?: string;
   /** How many agents are between this one and the person. */
   readonly depth: number;
   readonly delegateTo: Delegate;
   readonly signal: AbortSignal;
-  /** Aborted once this pod has released the run to another one, or has failed to. */
+  /** Aborted once this pod has released the run to another one, or has failed to release it. */
   readonly released: AbortSignal;
   readonly onFault: (error: unknown) => void;
 }
 
-/** Everything a run currently waits for. */
+/** Everything for which a run currently waits. */
 export function waitsOf({ open, delegated, rests }: Pick<RunContext, 'open' | 'delegated' | 'rests'>): Waits {
   const next = Math.min(...[...rests].map(({ until }) => until));
   const afterMs = rests.size === 0 ? undefined : Math.max(0, Math.round(next - performance.now()));
   return { questions: [...open], runs: [...delegated], ...(afterMs !== undefined && { afterMs }) };
 }
 
-/** Notes when the run is to be continued, should it be released during a pause. */
+/** Records when the run must continue, in case it is released during a pause. */
 export async function resting(
   { rests, signal }: Pick<RunContext, 'rests' | 'signal'>,
   ms: number,
@@ -90,12 +99,13 @@ export async function resting(
   try {
     await pause();
   } finally {
-    // A run that another pod continues needs it; one that goes on here would be continued too early at its next wait.
+    // If another pod continues the run, the record stays for that pod. If the run continues here, the record would
+    // continue it too early at its next wait.
     if (!belongsToAnotherPod(signal)) rests.delete(rest);
   }
 }
 
-/** What a delegate inherits from the run that delegated, on this pod or on another one. */
+/** What a delegate inherits from the delegating run, on this pod or on another one. */
 export type Delegator = Pick<
   RunContext,
   'engine' | 'turn' | 'clock' | 'budget' | 'observer' | 'depth' | 'delegateTo' | 'signal' | 'onFault'
@@ -105,9 +115,9 @@ export type Delegator = Pick<
 export interface DelegatingCall {
   readonly from: RunContext;
   readonly toolCallId: string;
-  /** Among how many delegates of the step the run's tokens are split. */
+  /** The number of delegates in the step that share the run's tokens. */
   readonly sharers: number;
-  /** Stream request of the delegate's run, where a previous owner had made this call. */
+  /** Stream request of the delegate's run, if a previous owner already made this call. */
   readonly before?: string;
   /** Saves the stream request of the delegate's run before that run begins. */
   readonly save: (streamRequestId: string) => Promise<void>;

@@ -1,7 +1,7 @@
 import type { Message, RunRef, StepRecord } from '@parley/shared/domain/runs/run';
 import type { TurnObserver } from './observer.ts';
 
-/** A text for somebody else than the agent, such as a server. The model gets no tools, and nothing of the agent. */
+/** A text for someone other than the agent, such as a server. The model gets neither tools nor the agent's messages. */
 interface SampleRequest {
   readonly system: string;
   readonly messages: readonly Message[];

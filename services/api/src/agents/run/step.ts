@@ -3,7 +3,7 @@ import type { TurnEvent } from '@parley/shared/domain/runs/turn-events';
 import type { RunContext } from './run-context.ts';
 import type { Tool } from './tool.ts';
 
-/** One step of a run, as the function gets it that decides what to do in the step. */
+/** One step of a run, as the input of the function that decides what to do in it. */
 export interface StepRequest {
   readonly messages: readonly Message[];
   readonly tools: readonly Tool[];
@@ -14,23 +14,23 @@ export interface StepRequest {
   readonly signal: AbortSignal;
 }
 
-/** A call that the model asks for. */
+/** A call that the model requests. */
 export interface RequestedCall {
-  /** The model's id for the call. Not always unique. */
+  /** The model's id for the call, which is not always unique. */
   readonly modelCallId: string;
   readonly toolName: string;
   readonly input: unknown;
-  /** Why the call cannot be made: there is no such tool, or its arguments cannot be passed on as they are. */
+  /** Why the call cannot be made: there is no such tool, or its arguments cannot be passed on. */
   readonly fault?: string;
 }
 
-/** What a step has led to. */
+/** The result of a step. */
 export interface ModelStep {
   readonly record: StepRecord;
   readonly calls: readonly RequestedCall[];
 }
 
-/** Gets the reply of one step: the text and the calls of a model, or what takes its place. Throws ModelError. */
+/** Gets the reply of one step: the text and the calls of a model, or a substitute for them. Throws ModelError. */
 export type StepReply = (
   step: StepRequest,
   by: Pick<RunContext, 'observer' | 'run' | 'id'>,
@@ -41,7 +41,7 @@ export type StepReply = (
  * whole conversations, which must not be logged.
  */
 export class ModelError extends Error {
-  /** True where the model's server refused what it was sent. */
+  /** True if the model's server refused the request. */
   readonly isRefusal: boolean;
 
   constructor(reason: string, isRefusal: boolean) {

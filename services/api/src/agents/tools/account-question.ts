@@ -7,7 +7,7 @@ import type { AgentQuestion } from '../run/question.ts';
 import type { NamedCall } from '../run/tool.ts';
 import type { Credentials } from './credentials.ts';
 
-/** Who asks a person about an account. */
+/** The service that asks a person about an account. */
 export interface Asker {
   /** Name of the service for people. */
   readonly title: string;
@@ -22,7 +22,7 @@ export interface Asker {
   readonly questionTimeoutSeconds: number;
 }
 
-/** The call was not sent, or was sent and not executed. The message is a sentence for model and people. */
+/** The call was not sent, or was sent and not executed. The message is a sentence for the model and people. */
 export interface ServiceRefusal {
   readonly type: 'not_connected';
   readonly message: string;
@@ -33,7 +33,7 @@ interface AccountQuestion {
   readonly ordinal: number;
   readonly name: string;
   readonly question: AgentQuestion;
-  /** What an answer other than consent leaves undone. */
+  /** What is not done if the person does not consent. */
   readonly undone: string;
 }
 
@@ -48,7 +48,7 @@ export function connectQuestion(options: Asker, ordinal: number): AccountQuestio
   return { ordinal, name: `connect.${options.ref.toolId}`, question, undone };
 }
 
-/** `scope` holds all scopes that the new credential is to have. */
+/** A question for more scopes. `scope` lists all scopes that the new credential needs. */
 export function scopeQuestion(options: Asker, scope: string): AccountQuestion {
   const { title } = options;
   const { context, ...rest } = questionOf(options);
@@ -96,7 +96,7 @@ export async function askAboutAccount(
     const { status, text, elicitationId } = await call.ask(ordinal, question, {
       shared: {
         name,
-        // The account may have been connected, by another question, after it was found absent and before this one was open.
+        // Another question may have connected the account after it was found missing and before this question was open.
         onOpen: () => retryWhileUnavailable(() => credentials.completeOpen(ref), call.signal),
       },
     });

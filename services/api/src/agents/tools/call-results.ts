@@ -3,7 +3,7 @@ import type { CallPage } from '@parley/shared/domain/runs/turn-events';
 import { failed, type ToolOutcome } from '../run/tool.ts';
 import type { StepCall } from './call-tool.ts';
 
-/** The results for the model: one message with the outcome of every call of the step. */
+/** The results for the model: one message with the outcomes of all calls of the step. */
 export function resultsOf(calls: readonly StepCall[], outcomes: readonly ToolOutcome[]): Message {
   const content = calls.map(({ modelCallId, toolName }, index) => {
     const outcome = outcomes[index] ?? failed('There is no result.');
@@ -18,7 +18,7 @@ export function resultsOf(calls: readonly StepCall[], outcomes: readonly ToolOut
   return { role: 'tool', content };
 }
 
-/** Names the page that shows the call, for the history. No model gets this member. */
+/** Names the page that shows the call, for the history. Models do not get this member. */
 function nameOf({ pageId, service }: CallPage): Pick<CallPage, 'pageId' | 'service'> {
   return { pageId, service };
 }

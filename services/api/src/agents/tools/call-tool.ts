@@ -21,15 +21,15 @@ import { type ApprovalPlace, approveCall, decisionBefore } from './approvals/req
 import { withdrawInherited } from './inherited-questions.ts';
 import { sampleForServer } from './passthrough/samples.ts';
 
-/** A call of a step. `before` is its record, when another pod has begun it. */
+/** A call of a step. `before` is its record, if another pod has begun it. */
 export type StepCall = RequestedCall & {
   readonly toolCallId: string;
-  /** Its position among the calls of its step. */
+  /** Its index among the calls of its step. */
   readonly at: number;
   readonly before?: CallRecord;
-  /** How many calls of its step use tokens of the run. */
+  /** How many calls of the step use the run's tokens. */
   readonly sharers?: number;
-  /** Id of the approval that another pod has requested for it. */
+  /** Id of the approval that another pod requested for the call. */
   readonly approvalId?: string | undefined;
 };
 
@@ -49,7 +49,7 @@ export function recordOf(
   };
 }
 
-/** Appends the `tool-called` event of a call. The caller writes the call's record together with it. */
+/** Appends the `tool-called` event of a call. The caller must write the call's record in the same write. */
 export async function announce(
   runContext: RunContext,
   tools: readonly Tool[],
@@ -68,9 +68,9 @@ export async function announce(
 }
 
 /**
- * Makes one call that was announced, appends the event of its outcome, and records every change of its state. A call
- * that another pod began is repeated only if it was never dispatched or if the tool is repeatable. Rejects only with
- * the reason of the run's signal.
+ * Makes a call that was announced, appends the event of its outcome, and records every change of its state. A call that
+ * another pod began is repeated only if it was never dispatched or the tool is repeatable. Rejects only with the reason
+ * of the run's signal.
  */
 export async function callTool(
   runContext: RunContext,
@@ -103,8 +103,8 @@ export async function callTool(
   });
   signal.throwIfAborted();
   if (before !== undefined) await withdrawInherited(runContext, toolCallId);
-  // One write for both: an outcome whose event was appended without its record would be appended again by the run's
-  // next owner.
+  // The record and the event are written together: if the event were appended without the record, the run's next owner
+  // would append it again.
   await Promise.all(
     outcome.type === 'returned'
       ? [
@@ -137,7 +137,10 @@ export async function callTool(
   return outcome;
 }
 
-/** Executes the call, unless there is no such tool, it is not well formed, or it may already have had its effect. */
+/**
+ * Executes the call, unless the tool does not exist, the call is malformed, or the call may already have had its
+ * effect.
+ */
 async function executeOrRefuse(
   tool: Tool | undefined,
   { fault, before }: StepCall,
@@ -150,8 +153,8 @@ async function executeOrRefuse(
 }
 
 /**
- * Makes a call. One that was put to its person before is made as they decided, also where the configuration or the tool
- * demands no approval any more.
+ * Makes a call. If its person has already decided on it, follows the decision, even if no approval is demanded any
+ * more.
  */
 async function callDecided(
   runContext: RunContext,
@@ -185,7 +188,7 @@ async function appendEvent({ writer, turn, delegate }: RunContext, event: CallEv
   if (delegate !== undefined) await turn.append(forwardedEvent(event, delegate.agent, delegate.callId));
 }
 
-/** What a tool call may use of its run. */
+/** The context in which a tool call uses its run. */
 function toolCallContext(
   runContext: RunContext,
   { toolCallId, input, before, sharers = 1 }: StepCall,
@@ -193,7 +196,7 @@ function toolCallContext(
   { record, save, part }: CallRecording,
 ): Omit<ToolCall, 'signal'> {
   const { run, turn, clock } = runContext;
-  // A dispatched call returns to this pod only, so the pod keeps the run while the person is asked.
+  // The result of a dispatched call reaches only this pod, so the pod keeps the run while the person is asked.
   const waitingNow = (): IdlePart['waiting'] =>
     record().state === 'dispatched' ? (wait) => wait() : part.waiting;
   return {
@@ -214,7 +217,8 @@ function toolCallContext(
     appendEvent: (event) => appendEvent(runContext, event),
     waiting: clock.waiting,
     holdMs: turn.idle.afterMs,
-    // One that is dispatched returns to this pod only. With a delegate's, the turn would wait for a run, and its readers would leave.
+    // A dispatched call returns to this pod only, so it does not rest. A delegate's call does not rest either: the turn
+    // would wait for a run, and readers would disconnect.
     rest: (ms, pause) =>
       record().state === 'dispatched' || runContext.delegate !== undefined
         ? pause()
@@ -260,7 +264,8 @@ async function ask(
   question: AgentQuestion,
   waiting: IdlePart['waiting'],
 ): Promise<AskOutcome> {
-  // Readers see the call before the question that it asks. A call of a deleted conversation asks nothing more.
+  // Readers must see the call before its question. A call of a deleted conversation must not ask any more, so this
+  // rejects.
   await turn.poll();
   turn.openQuestions += 1;
   try {
@@ -282,7 +287,7 @@ async function ask(
     );
     turn.openQuestions -= 1;
     open.delete(outcome.elicitationId);
-    // The usual reason is that the turn was stopped. Polling now makes sure that the run does not continue.
+    // Usually the turn was stopped. Polling now makes sure that the run does not continue.
     if (outcome.status === 'withdrawn') await turn.poll();
     signal.throwIfAborted();
     return outcome;

@@ -33,7 +33,7 @@ const FieldInput = z.strictObject({
 /** A field of a form as a model lists it. */
 export type FieldInput = z.infer<typeof FieldInput>;
 
-/** What a model may ask. */
+/** The question of a model. */
 export const ElicitInput = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('text'), ...FORM_QUESTION, default: z.string().min(1).optional() }),
   z.strictObject({
@@ -68,10 +68,10 @@ export const ElicitInput = z.discriminatedUnion('kind', [
 ]);
 export type ElicitInput = z.infer<typeof ElicitInput>;
 
-/** A choice: its value, and what the person reads. A string is both. */
+/** A choice: its value, and the text that the person reads. A string is both. */
 export type OptionInput = string | z.infer<typeof Option>;
 
-/** The input as models get it: one object of all kinds, because providers support no unions here. */
+/** The input schema for models: one object for all kinds, because providers do not support unions here. */
 export const ELICIT_INPUT_SCHEMA = {
   type: 'object',
   properties: {
@@ -119,7 +119,7 @@ export const ELICIT_INPUT_SCHEMA = {
   required: ['kind', 'message'],
 } as const;
 
-/** Why a question was refused, as the model reads it: in the names of its own input. */
+/** Why a question was refused, in words for the model that use the names of its own input. */
 export function describeRefusal({ message, issues = [] }: ParleyError): string {
   const named = (path: string) => (path.startsWith('onUnavailable') ? 'default' : path);
   return [message, ...issues.map((issue) => `${named(issue.path)}: ${issue.message}`)].join(' ');

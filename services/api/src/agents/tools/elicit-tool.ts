@@ -9,13 +9,13 @@ import { askForSecret, type SecretTaker } from './secret-question.ts';
 
 const FIELD = 'answer';
 
-/** A question that the person answers in a form: every kind but `secret`. */
+/** A question that the person answers in a form: any kind except `secret`. */
 type ElicitToolInput = Exclude<ElicitInput, { kind: 'secret' }>;
 
 interface ElicitToolOptions {
   /** Title of the agent that asks. */
   readonly agent: string;
-  /** Tools that may be given a secret. */
+  /** Tools that may receive a secret. */
   readonly takers: readonly SecretTaker[];
   /** How long a person has to answer. */
   readonly timeoutSeconds: number;
@@ -94,7 +94,7 @@ function schemaOf(input: Exclude<ElicitToolInput, { kind: 'form' }>): Record<str
 }
 
 function fieldOf(input: Exclude<ElicitToolInput, { kind: 'form' }>): Record<string, unknown> {
-  // The question's own title stands above the field already.
+  // The question's own title is already displayed above the field.
   const title = 'Your answer';
   switch (input.kind) {
     case 'text':

@@ -6,7 +6,7 @@ import { isWithinCall } from './approvals/place.ts';
 
 /**
  * Withdraws the questions that a call asked on its previous pod and did not ask again on this one, and records that
- * their waits are over. Retries while Redis is unavailable.
+ * these waits have ended. Retries while Redis is unavailable.
  */
 export async function withdrawInherited(
   { engine, run, writer, inheritedPauses }: Pick<RunContext, 'engine' | 'run' | 'writer' | 'inheritedPauses'>,

@@ -14,7 +14,7 @@ import {
 /** The error for a client that cannot show questions. */
 export const UNSUPPORTED =
   "The user's client cannot show questions, so nobody was asked. Do not retry; ask in plain text instead, or continue without an answer.";
-/** What the model gets in place of a sensitive answer. */
+/** The model gets this in place of a sensitive answer. */
 export const KEPT = 'The user answered; the answer is kept from you.';
 
 /** A form whose fields a model lists as `{name, prompt, type, options}`. */
@@ -27,8 +27,8 @@ interface ListedForm {
 
 /**
  * Asks for listed fields: first one form for all but the secrets, then each secret on a hosted page. The model gets the
- * references of the secrets. Nothing is asked unless everything can be. What the person has answered by then is returned
- * also when a secret is missing.
+ * references of the secrets. Nothing is asked unless everything can be asked. If a secret is missing, the answers so
+ * far are still returned.
  */
 export async function askListedFields(
   call: ToolCall,
@@ -37,7 +37,7 @@ export async function askListedFields(
 ): Promise<ToolOutcome> {
   const [secrets, shown] = partition(form.fields);
   const question = shown.length === 0 ? undefined : questionOf(form, shown, options.timeoutSeconds);
-  // The message is on the form where there is one.
+  // The form shows the message, so the first secret repeats it only if there is no form.
   const intro = question === undefined ? `${form.message}\n\n` : '';
   const asking = secrets.map((field) => ({ field, secret: secretOf(form, field, intro, options) }));
   for (const { field, secret } of asking) {

@@ -20,59 +20,60 @@ import { type AsksDuringRead, readUnlessAsked, scopedReply } from './passthrough
 
 type Item = Readonly<Record<string, unknown>>;
 
-/** Who reads, and until when. */
+/** The person who reads, and the end of the read. */
 interface ContentReader {
   readonly caller: Caller;
   readonly principal: Owner;
   readonly signal: AbortSignal;
-  /** Absent: the server is told that nobody can be asked. */
+  /** How the person can be asked. Absent: the server is told that nobody can be asked. */
   readonly askable?: Askable | undefined;
-  /** 'host': the server is told that its pages are shown. @default 'model' */
+  /** `host`: the server is told that its pages are shown. @default 'model' */
   readonly viewer?: Viewer | undefined;
 }
 
-/** What a client reads, in its own terms. */
+/** A client's read request, in the client's own names. */
 type ReadRequest =
   | { readonly method: 'prompts/get'; readonly name: string; readonly arguments?: unknown }
   | { readonly method: 'resources/read'; readonly uri: string };
 
-/** A read of the server that has what was requested. */
+/** A read request to the server that has the item. */
 interface FoundRead extends ServerRead {
-  /** As that server knows them. */
+  /** The parameters in the server's own names. */
   readonly params: Item;
-  /** Whether the client names the server with what it reads. */
+  /** True if the client's name for the item contains the server. */
   readonly isScoped: boolean;
 }
 
-/** What a read led to. `asks`: the server asks the person first; a run makes the request again. */
+/** The result of a read. `asks`: the server asks the person first, so a run makes the request again. */
 type ContentReply =
   | { readonly type: 'read'; readonly result: Item }
   | ({ readonly type: 'asks' } & FoundRead);
 
-/** Names what a completion is for, as its client does. */
+/** The item to complete, in the client's own names. */
 type CompletionRef =
   | { readonly type: 'ref/prompt'; readonly name: string }
   | { readonly type: 'ref/resource'; readonly uri: string };
 
 /**
- * The prompts and resources of servers that the configuration offers, as their servers return them. The addresses of
- * resources have their server in them; a server's own address is read, too, where one server alone has it. Nobody is asked
- * for an account: without one, a server has nothing. `undefined`: no such prompt or resource is offered to the caller. All but the
- * lists throw `invalid_request` for what the server refuses, caused by a `RefusedByServer`, and `unavailable`.
+ * The prompts and resources of servers that the configuration offers, as the servers return them. The addresses of
+ * resources contain their server's id. A server's own address is accepted too, if only one server has it.
+ * Nobody is asked for an account: without one, a server has no items. `undefined`: the caller is offered no such prompt
+ * or resource. All methods except the lists throw `unavailable`, and `invalid_request` if the server refuses, with a
+ * `RefusedByServer` as the cause.
  */
 export interface ServerContent {
-  /** Whether the configuration offers any. */
+  /** True if the configuration offers any. */
   readonly offers: Readonly<Record<'prompts' | 'resources', boolean>>;
-  /** A server that cannot be reached has nothing in the lists. */
+  /** The lists omit servers that cannot be reached. */
   listPrompts(reader: ContentReader): Promise<readonly Item[]>;
   listResources(reader: ContentReader): Promise<readonly Item[]>;
   listTemplates(reader: ContentReader): Promise<readonly Item[]>;
   read(reader: ContentReader, request: ReadRequest): Promise<ContentReply | undefined>;
-  /** Finds the server that has what is requested, as for `read`. */
+  /** Finds the server that has the requested item, as `read` does. */
   findRead(reader: ContentReader, request: ReadRequest): Promise<FoundRead | undefined>;
   /**
-   * Watches a resource, which is found as for `read`, until it is released; as `ResourceWatches.hold`. Throws also where its
-   * server reports no changes.
+   * Watches a resource until it is released, as `ResourceWatches.hold` does. The resource is found as in `read`. Also
+   * throws if the server reports no changes.
    */
   watch(reader: ContentReader, uri: string, listener: () => void): Promise<HeldWatch | undefined>;
   complete(reader: ContentReader, ref: CompletionRef, params: Item): Promise<Item | undefined>;
@@ -85,7 +86,7 @@ interface ServerContentDeps {
 
 type OfferedServer = AgentsConfig['mcpOffer']['tools'][number];
 
-/** A resource, by its server's own address. `isScoped`: its reader named the server. */
+/** A resource with its server's own address. `isScoped`: the reader's address contained the server. */
 interface FoundResource {
   readonly source: OfferedServer;
   readonly uri: string;
@@ -135,7 +136,7 @@ export function createMcpContent({ config, named }: ServerContentDeps): ServerCo
     return [...byKey.values()];
   }
 
-  /** The server whose prompt has that name, and its own name for it. */
+  /** Finds the server whose prompt has that name, and the server's own name for it. */
   async function findPrompt(reader: ContentReader, name: string) {
     for (const source of sourcesFor('prompts', reader)) {
       if (source.prefix) {
@@ -146,7 +147,7 @@ export function createMcpContent({ config, named }: ServerContentDeps): ServerCo
       const items = await itemsOf(source, reader, 'prompts/list');
       const found = items?.find((item) => wireName(source, item) === name);
       if (found !== undefined) return { source, name: String(found.name) };
-      // The name may be this server's: another server must not be asked in its place.
+      // The name may belong to this server, so another server must not be asked instead.
       if (items === undefined) throw serverUnavailable();
     }
     return undefined;
@@ -154,7 +155,7 @@ export function createMcpContent({ config, named }: ServerContentDeps): ServerCo
 
   const isProject = ({ server }: OfferedServer) => config.mcpServers[server]?.credentialScope === 'project';
 
-  /** Whether a server lists the address, or a template of it, or has a tool with that page. */
+  /** True if a server lists the address or a template of it, or has a tool with that page. */
   async function lists(source: OfferedServer, reader: ContentReader, uri: string): Promise<boolean> {
     const [resources, templates] = await Promise.all([
       itemsOf(source, reader, 'resources/list'),
@@ -162,7 +163,7 @@ export function createMcpContent({ config, named }: ServerContentDeps): ServerCo
     ]);
     if (resources?.some((item) => item.uri === uri)) return true;
     if (templates?.some((item) => item.uriTemplate === uri || isBegun(item.uriTemplate, uri))) return true;
-    // The address may be this server's: another server must not be asked in its place.
+    // The address may belong to this server, so another server must not be asked instead.
     if (resources === undefined || templates === undefined) throw serverUnavailable();
     if (!uri.startsWith('ui:')) return false;
     const { principal, viewer, signal } = reader;
@@ -171,9 +172,9 @@ export function createMcpContent({ config, named }: ServerContentDeps): ServerCo
   }
 
   /**
-   * The server that an address names, or the only one that lists it. With a credential of the project, which may open more than
-   * the server offers, nothing is read that the server does not list. Where no such credential is sent, a server may link to
-   * what it does not list.
+   * The server that an address names, or the only server that lists it. The project's credential may open more than the
+   * server offers, so with such a credential only listed resources are read. Without one, a server may link to
+   * resources that it does not list.
    */
   async function findResource(reader: ContentReader, address: string): Promise<FoundResource | undefined> {
     const sources = sourcesFor('resources', reader);
@@ -262,12 +263,12 @@ function wireName({ server, prefix }: OfferedServer, { name }: Item): string | u
   return prefix ? modelToolName(server, name) : name;
 }
 
-/** The name of a resource or template, which is for people. */
+/** The display name of a resource or template. */
 function shownName({ name }: Item): Item {
   return typeof name === 'string' ? { name: visible(name) } : {};
 }
 
-/** True where the address begins as the template does, up to its first expression. */
+/** True if the address starts with the text of the template before its first expression. */
 function isBegun(template: unknown, uri: string): boolean {
   if (typeof template !== 'string') return false;
   const literal = template.split('{', 1)[0] ?? '';

@@ -15,29 +15,29 @@ import { serverUnavailable } from './passthrough/content-replies.ts';
 import type { AskablePerson, TurnPerson } from './passthrough/person.ts';
 import { CONNECT } from './personal-tools.ts';
 
-/** What an offered tool stands for: an agent, which gets a message, or a tool of a server. */
+/** The target of an offered tool: an agent, which gets a message, or a tool of a server. */
 type CallTarget =
   | { readonly type: 'agent'; readonly agent: string }
   | ({ readonly type: 'tool' } & ServerTool);
 
-/** When a call becomes a task for a client that declares the extension of MCP. */
+/** When a call becomes a task, for a client that declares MCP's extension for tasks. */
 interface TaskRule {
   readonly mode: (typeof TASK_MODES)[number];
   /** How long a request waits until its client gets a task instead, in ms. */
   readonly afterMs: number;
 }
 
-/** What an offered name stands for, and what 2026-07-28 adds to calls of it. */
+/** The target of an offered name, and what 2026-07-28 adds to its calls. */
 export type OfferedTarget = CallTarget & {
   /** The arguments that calls mirror in headers. */
   readonly paramHeaders?: readonly ParamHeader[];
-  /** Absent: no call becomes a task. */
+  /** Absent if no call becomes a task. */
   readonly task?: TaskRule;
 };
 
 /** A tool as MCP clients of Parley see it. */
 export interface OfferedTool {
-  /** Unique among the tools that are offered to the same caller. */
+  /** Unique among the tools offered to the same caller. */
   readonly name: string;
   readonly title?: string;
   readonly description: string;
@@ -49,16 +49,17 @@ export interface OfferedTool {
   readonly target: CallTarget & Pick<OfferedTarget, 'task'>;
 }
 
-/** Whom the tools are offered to. */
+/** The person to whom tools are offered. */
 type OfferedPerson = AskablePerson & Pick<TurnPerson, 'viewer'>;
 
 /** What the configuration offers to MCP clients. */
 export interface McpOffering {
-  /** All that the caller may call. Never asks the person. A server that cannot be reached offers nothing. */
+  /** All tools that the caller may call. Never asks the person. A server that cannot be reached offers none. */
   list(caller: Caller, person: OfferedPerson, signal: AbortSignal): Promise<readonly OfferedTool[]>;
   /**
-   * What the name stands for: one in the list, or for a client that shows pages the name by which a page knows its server's tool.
-   * Undefined when the caller is not offered such a tool, without a difference. Throws `unavailable` where a server must be asked first.
+   * The target of a name in the list. For a client that shows pages, also of a name that a page uses for its server's
+   * tool. Undefined if the caller is not offered such a tool, whether or not it exists. Throws `unavailable` if a
+   * server must be asked first and cannot be reached.
    */
   find(
     caller: Caller,
@@ -74,7 +75,7 @@ export interface McpOffering {
 
 const nothing = async () => [];
 const none = async () => undefined;
-/** Offers nothing. */
+/** An offering without tools. */
 export const NO_OFFERING: McpOffering = {
   list: nothing,
   find: none,
@@ -137,8 +138,8 @@ export function createMcpOffering({ config, named }: McpOfferingDeps): McpOfferi
   }
 
   /**
-   * The tool that a page names as its server does. A call does not say whose page makes it: it is made where one server alone has
-   * pages and such a tool for them, and not while a server does not answer, whose tool it may be.
+   * Finds the tool that a page names by its server's own name. A call does not say whose page makes it. So the tool
+   * must be the only one of that name for pages, and no server that may have the tool may be unreachable.
    */
   async function ofPage(caller: Caller, person: OfferedPerson, name: string, signal: AbortSignal) {
     if (person.viewer !== 'host') return undefined;
@@ -155,7 +156,7 @@ export function createMcpOffering({ config, named }: McpOfferingDeps): McpOfferi
     return others.length > 0 ? undefined : only;
   }
 
-  /** The tool of the list with that name. */
+  /** Finds the tool of the list with that name. */
   async function findNamed(
     caller: Caller,
     person: OfferedPerson,
@@ -172,7 +173,7 @@ export function createMcpOffering({ config, named }: McpOfferingDeps): McpOfferi
       if (listed !== undefined) return offeredTarget(listed);
       if (isKnown) continue;
       const target = unlistedTarget(source, name);
-      // The configuration says that the name is this server's, also while it cannot be reached.
+      // According to the configuration the name belongs to this server, even while it cannot be reached.
       if (target !== undefined && (source.prefix || source.allow !== undefined)) return target;
       unlisted ??= target;
     }
@@ -208,14 +209,16 @@ function offeredTarget({ target, inputSchema }: OfferedTool): OfferedTarget {
   return { ...target, ...(paramHeaders.length > 0 && { paramHeaders }) };
 }
 
-/** Tools of which nothing but the name is configured: the tool that connects an account is always among them. */
+/**
+ * True if the tool may be offered. The tool that connects an account is offered whenever a server's list is unknown.
+ */
 function isAllowed({ allow }: OfferedSource, { name }: McpTool, isKnown: boolean): boolean {
   return allow === undefined || allow.includes(name) || (!isKnown && name === CONNECT);
 }
 
 function offered(source: OfferedSource, tool: McpTool): OfferedTool {
   const { title, description, inputSchema, outputSchema, hints, meta } = tool;
-  // A page that cannot be read is not named: the client shows the text of the result then.
+  // A page that clients cannot read is removed from `_meta`, so that they show the text of the result.
   const pageOf = (uri: string) => (source.resources ? scopedAddress(source.server, uri) : undefined);
   return {
     name: source.prefix || tool.name === CONNECT ? tool.modelName : tool.name,
@@ -235,7 +238,10 @@ function mayName({ server, prefix }: OfferedSource, name: string): boolean {
   return !prefix || name.startsWith(common.slice(0, server.length));
 }
 
-/** A tool that the server has not listed, because the person has no account there yet, or because it is unavailable. */
+/**
+ * The target of a tool that the server has not listed, because the person has no account there yet or the server is
+ * unavailable.
+ */
 function unlistedTarget(source: OfferedSource, name: string): OfferedTool['target'] | undefined {
   const { server, prefix, allow } = source;
   const tool = prefix ? name.slice(server.length + 2) : name;
@@ -250,7 +256,7 @@ const MODES: Readonly<Record<TaskSupport, TaskRule['mode']>> = {
   required: 'required',
 };
 
-/** A tool of a server. What the file says of its tasks goes before what its server says. */
+/** The target for a server's tool. The configuration of its tasks takes precedence over the server's declaration. */
 function toolTarget(source: OfferedSource, tool: string, support?: TaskSupport): OfferedTool['target'] {
   const own = Object.hasOwn(source.perTool, tool) ? source.perTool[tool] : undefined;
   const mode = own?.task ?? source.task ?? (support === undefined ? 'auto' : MODES[support]);

@@ -35,30 +35,32 @@ import { CONNECT, connectTool, notConnected } from './personal-tools.ts';
 import { toolOf, wholeOutcomeOf } from './server-tools.ts';
 import { serverOf } from './servers.ts';
 
-/** Who calls a tool, as questions name it. */
+/** Questions name this as the caller of the tool. */
 const CALLER = 'Your MCP client';
 
 /** The tools of a server for one person. */
 interface NamedToolList {
   readonly tools: readonly McpTool[];
-  /** False when the server was not asked, or did not answer: it may have other tools. */
+  /** False if the server was not asked or did not answer, so that it may have other tools. */
   readonly isKnown: boolean;
-  /** True when the server did not answer. */
+  /** True if the server did not answer. */
   readonly hasFailed: boolean;
 }
 
-/** The person for whom a server is read. With `reach`, the server is told what they and their client can be asked. */
+/**
+ * The person for whom a server is read. With `reach`, the server is told how the person and their client can be asked.
+ */
 interface ServerReader extends Owner, Partial<Askable>, Pick<TurnPerson, 'viewer'> {}
 
-/** Tools of servers that are called by name, by something else than a model. */
+/** Tools of servers that a caller other than a model calls by name. */
 export interface NamedTools {
   /**
-   * The tools that the server has for this person, as far as they can be asked. Never asks the person: without their account,
-   * the announced tools, or one tool that asks them to connect.
+   * The tools that the server offers this person, including those that need questions which can be asked. Never asks
+   * the person. Without the person's account, returns the announced tools, or one tool that asks them to connect.
    */
   list(server: string, reader: ServerReader, signal: AbortSignal): Promise<NamedToolList>;
   /**
-   * Reads from the server for this person. Undefined without their account. Never asks the person for it. Rejects only with
+   * Reads from the server for this person. Undefined without the person's account; never asks for it. Rejects only with
    * the reason of the signal.
    */
   read<Result extends { readonly type: string }>(
@@ -67,7 +69,9 @@ export interface NamedTools {
     read: (server: McpServerRef) => Promise<Result>,
     signal: AbortSignal,
   ): Promise<Result | undefined>;
-  /** Watches a resource for this person, as `ResourceWatches.hold`. Without their account, it is absent. */
+  /**
+   * Watches a resource for this person, as `ResourceWatches.hold` does. Without the person's account, it is `absent`.
+   */
   watch(
     resource: { readonly server: string; readonly uri: string },
     principal: Owner,
@@ -75,8 +79,8 @@ export interface NamedTools {
     signal: AbortSignal,
   ): Promise<HeldWatch | NoWatch>;
   /**
-   * The tool with that name, or the read, for a run that calls nothing else. Its outcome is the server's whole result. A
-   * tool that the server does not list is called all the same: the server refuses it.
+   * The tool with that name, or the read, for a run that makes only this call. Its outcome is the server's complete
+   * result. A tool that the server does not list is called too; the server then refuses it.
    */
   open(call: OneCall, limits: ServerCallLimits, person: TurnPerson, signal: AbortSignal): Promise<Tool>;
 }
@@ -85,7 +89,7 @@ interface NamedToolsDeps extends SendDeps {
   readonly loaded: LoadedAgentsConfig;
   readonly mcp: McpTools;
   readonly credentials: Credentials;
-  /** Called with the reason when a server lists no tools. */
+  /** Called with the reason if a server lists no tools. */
   readonly onServerFailure: (serverId: string, failure: McpFailure) => void;
 }
 
@@ -103,7 +107,7 @@ export function createNamedTools(deps: NamedToolsDeps): NamedTools {
     return server;
   }
 
-  /** The server, which is told of pages where the client of its reader shows them. */
+  /** The server's configuration. The server is told about pages if the reader's client shows them. */
   function configFor(id: string, { viewer }: Pick<ServerReader, 'viewer'>): McpServerConfig {
     const { config } = find(id);
     return viewer === 'host' ? { ...config, showsPages: true } : config;
@@ -132,7 +136,7 @@ export function createNamedTools(deps: NamedToolsDeps): NamedTools {
     });
   }
 
-  /** The server is told what the reader can be asked, where they can be asked. */
+  /** Reads from a server. If the reader can be asked, the server is told how. */
   async function readFrom<Result extends { readonly type: string }>(
     id: string,
     reader: ServerReader,
@@ -198,7 +202,7 @@ export function createNamedTools(deps: NamedToolsDeps): NamedTools {
         const { signal } = made;
         const { isScoped } = ReadInput.parse(made.input);
         const ask: ToolCall['ask'] = async (...question) => {
-          // A read may be repeated: while it asks, any pod may take it over, and finds the question.
+          // A read may be repeated. While it asks, any pod may take it over and finds the question.
           await made.notExecuted();
           return made.ask(...question);
         };
@@ -236,7 +240,7 @@ export function createNamedTools(deps: NamedToolsDeps): NamedTools {
     const known = listed.find((tool) => tool.name === name);
     if (service !== undefined && known === undefined && name === CONNECT) return connectTool(id, service);
     const target = known ?? unlisted(id, name);
-    // Neither the account nor the approval of the person is asked for.
+    // This check comes first, so that the person is not asked for an account or an approval.
     if (!isVisible(target, person.viewer ?? 'model')) return toolOf(target, async () => failed(NO_SUCH_TOOL));
     const tool = toolOf(target, async (call) => {
       const rules = { ...sendRules(server, person, limits, deps), whole: true } as const;
@@ -260,7 +264,7 @@ export function createNamedTools(deps: NamedToolsDeps): NamedTools {
   }
 }
 
-/** Clients find the server again by the addresses that it returns. */
+/** Adds the server's id to the returned addresses, by which clients find the server again. */
 function scoped(server: string, outcome: ToolOutcome): ToolOutcome {
   return outcome.type === 'returned' && isRecord(outcome.output)
     ? { ...outcome, output: createScoping(server).result(outcome.output) }

@@ -17,37 +17,37 @@ import {
 import type { Credentials } from './credentials.ts';
 
 interface PersonalServiceOptions<Service> extends Asker {
-  /** The service, to be called with this credential. */
+  /** Opens the service with this credential. */
   readonly open: (credential: McpCredential) => Service;
   readonly credentials: Credentials;
 }
 
-/** What a call resulted in. Of the types, only `unauthorized` has a meaning here. */
+/** The result of a call. Only the type `unauthorized` has a meaning here. */
 interface ServiceResult {
   readonly type: string;
 }
 
-/** The service refused the credential. `scope` is what it wants. */
+/** The service refused the credential. `scope` lists the scopes that it demands. */
 type Unauthorized = Pick<McpUnauthorized, 'type' | 'status' | 'scope' | 'wasAccepted'>;
 
-/** A person's account at a service, such as an MCP server, that is called with that person's credential only. */
+/** A person's account at a service, such as an MCP server. The service is called only with that person's credential. */
 export interface PersonalService<Service = McpServerRef> {
   readonly title: string;
   /**
-   * Reads with the person's credential, which is refreshed once where the server refuses it. Undefined when they have not
-   * connected. Never asks the person.
+   * Reads with the person's credential, which is refreshed once if the server refuses it. Undefined if the person has
+   * not connected. Never asks the person.
    */
   read<Result extends ServiceResult>(
     read: (service: Service) => Promise<Result>,
     signal: AbortSignal,
   ): Promise<Result | undefined>;
-  /** Asks the person to connect, unless they have. */
+  /** Asks the person to connect, unless they already have. */
   connect(call: NamedCall): Promise<'connected' | ServiceRefusal>;
   /**
-   * Makes a call with the credential, and asks the person to connect when there is none. A credential that the server
-   * refuses is refreshed once; if it is refused again, the person is asked once to connect again. Where the server then
-   * wants more scopes, the person is asked once to grant them. So a call is sent four times at most; one that goes on for long, as
-   * often again for each credential that the server has accepted for a while.
+   * Makes a call with the credential, and asks the person to connect if there is none. A credential that the server
+   * refuses is refreshed once; if it is refused again, the person is asked once to connect again. If the server then
+   * demands more scopes, the person is asked once to grant them. So a call is sent at most four times. For a call that
+   * takes long, this starts anew each time the server has accepted a credential for a while and then refuses it.
    */
   call<Result extends ServiceResult>(
     call: NamedCall,
@@ -55,17 +55,17 @@ export interface PersonalService<Service = McpServerRef> {
   ): Promise<Result | Unauthorized | ServiceRefusal>;
 }
 
-/** Sends the call. Records it as dispatched before each request. */
+/** Sends the call. It records the call as dispatched before each request. */
 type Send<Service, Result> = (service: Service) => Promise<Result>;
 
-/** The service with a credential to call it with, and the version of that credential. */
+/** The service opened with a credential, and the version of that credential. */
 interface Access<Service> {
   readonly type: 'granted';
   readonly service: Service;
   readonly version: number;
-  /** The scopes of the credential; present where the person can be asked for more. */
+  /** The scopes of the credential. Present if the person can be asked for more. */
   readonly scope?: string | undefined;
-  /** True when the person has just connected for this call. */
+  /** True if the person has just connected for this call. */
   readonly isNew?: true;
 }
 
@@ -86,7 +86,7 @@ export function createPersonalService<Service>(
 
   /**
    * Gets access with the stored credential, or asks the person to connect. A turn asks for an account once, and a
-   * second time when the credential has been refused since.
+   * second time if the credential has been refused since.
    */
   async function obtainAccess(call: NamedCall): Promise<Access<Service> | ServiceRefusal> {
     const first = await present(call.signal);
@@ -129,7 +129,8 @@ export function createPersonalService<Service>(
       refusedAccess = refreshed;
     }
     await markRefused(refusedAccess, call.signal);
-    // The person may take long. A call that is not dispatched lets the pod release the run until then.
+    // The person may take a long time. The pod may release the run meanwhile, because the call is recorded as not
+    // dispatched.
     await call.notExecuted();
     // A person who has just connected is not asked again.
     const reconnected = first.isNew ? undefined : await obtainAccess(call);
@@ -140,9 +141,9 @@ export function createPersonalService<Service>(
   }
 
   /**
-   * Gets the scopes that the server wants, in addition to those of the credential: without a question where that is possible,
-   * otherwise from the person. The credential stays usable during the wait. Undefined when the challenge names no scope that it
-   * lacks.
+   * Gets the scopes that the server demands, in addition to those of the credential: without a question if possible,
+   * otherwise from the person. The credential stays usable during the wait. Undefined if the credential already has all
+   * scopes that the challenge names.
    */
   async function widen(
     call: NamedCall,
@@ -173,7 +174,7 @@ export function createPersonalService<Service>(
       const result = await read(first.service);
       if (result.type !== 'unauthorized') return result;
       challenge = scopeChallenge(result);
-      // Another token of the same scopes would be refused as well.
+      // Another token with the same scopes would be refused as well.
       if (challenge !== undefined && first.scope !== undefined) return undefined;
       const second = await present(signal, first.version);
       if (second.type === 'granted' && second.version !== first.version) {
@@ -197,7 +198,7 @@ export function createPersonalService<Service>(
     },
   };
 
-  /** Makes a call until it has a result, or its credential is no longer valid. */
+  /** Makes a call until it has a result or its credential is no longer valid. */
   async function callOnce<Result extends ServiceResult>(
     call: NamedCall,
     send: Send<Service, Result>,
@@ -216,7 +217,7 @@ export function createPersonalService<Service>(
 
 const UNAUTHENTICATED: Unauthorized = { type: 'unauthorized', status: 401 };
 
-/** A call that was sent, and with what. */
+/** The result of a call, and the access with which it was made. */
 interface MadeCall<Service, Result> {
   readonly access: Access<Service>;
   readonly result: Result | Unauthorized;

@@ -11,7 +11,9 @@ interface PersonalToolsOptions extends SendRules {
   /** Id of the server. */
   readonly id: string;
   readonly service: PersonalService;
-  /** The tools offered before the person has connected: without their credential, the server must not be called. */
+  /**
+   * The tools offered before the person has connected: without the person's credential, the server must not be called.
+   */
   readonly announced: readonly McpTool[];
   readonly allow?: readonly string[];
   readonly signal: AbortSignal;
@@ -20,9 +22,9 @@ interface PersonalToolsOptions extends SendRules {
 }
 
 /**
- * The tools of a server that acts with the person's own account. Before the person has connected, the announced tools are
- * offered, and the first call asks them to connect. Without announced tools, a single tool is offered that asks them to
- * connect.
+ * The tools of a server that acts with the person's own account. Before the person has connected, the announced tools
+ * are offered, and the first call asks the person to connect. If no tools are announced, a single tool is offered that
+ * asks them to connect.
  */
 export async function personalTools(
   { id, service, announced, allow, signal, called, ...rules }: PersonalToolsOptions,
@@ -47,7 +49,7 @@ export async function personalTools(
   return [...connect, ...tools];
 }
 
-/** Name of the tool that takes the place of tools that are not known yet. */
+/** Name of the tool that is offered while the server's tools are unknown. */
 export const CONNECT = 'connect';
 
 const connectName = (id: string) => modelToolName(id, CONNECT);

@@ -40,7 +40,7 @@ export async function askForSecret(
   return { type: 'returned', output: { status, reference, note }, shown: { status } };
 }
 
-/** Why a secret cannot be asked for, as the model reads it; undefined when it can. */
+/** Why a secret cannot be asked for, in words for the model. Undefined if it can be asked for. */
 export function refusalOfSecret(
   call: Pick<ToolCall, 'reach'>,
   input: Pick<SecretQuestion, 'for'>,
@@ -51,16 +51,16 @@ export function refusalOfSecret(
   return "The user's client cannot show the page that takes secrets, so nobody was asked. Do not retry, and never ask for a secret in plain text.";
 }
 
-/** What came of the question for a secret. */
+/** The result of the question for a secret. */
 interface TakenSecret {
   readonly status: TerminalStatus;
-  /** What the model gets in place of an entered secret. */
+  /** The model gets this in place of the entered secret. */
   readonly reference?: string;
   /** The outcome as text for the model. */
   readonly text: string;
 }
 
-/** Asks for a secret that `refusalOfSecret` has nothing against, as the question of this ordinal. */
+/** Asks for a secret to which `refusalOfSecret` does not object, as the question with this ordinal. */
 export async function takeSecret(
   call: ToolCall,
   ordinal: number,

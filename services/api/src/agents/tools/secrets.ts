@@ -5,11 +5,11 @@ import type { Tool, ToolOutcome } from '../run/tool.ts';
 
 /** Secrets that people entered for one use by one tool. Both methods throw `unavailable` while the store is unavailable. */
 export interface Secrets {
-  /** True when a secret is stored for this call. It may still expire before `redeem`. */
+  /** True if a secret is stored for this call. It may still expire before `redeem`. */
   awaits(request: SecretRequest): Promise<boolean>;
   /**
-   * The secret that answered a question, for the tool that it was asked for and a call of its owner. Only the first
-   * `taker` gets it, and gets it again when it repeats the call.
+   * The secret that answered a question, for a call of its owner to the tool that the question named. Only the first
+   * `taker` gets it; the same taker may get it again when it repeats the call.
    */
   redeem(request: SecretRequest): Promise<string | undefined>;
 }
@@ -104,11 +104,14 @@ function replaceReferences(value: unknown, values: ReadonlyMap<string, string>):
   );
 }
 
-// Ordinary text contains shorter values by chance, so a text with one of them is omitted as a whole.
+// Ordinary text may contain shorter values by chance. So a text that contains a shorter secret is removed completely.
 const SCRUBBED_LENGTH_MIN = 8;
 const OMITTED = 'The reply of the tool repeats the secret, so it is omitted.';
 
-/** Removes secrets from an outcome: servers repeat their arguments, mainly in errors, and neither a model nor a page must read a secret. */
+/**
+ * Removes secrets from an outcome. Servers repeat their arguments, mostly in errors, and neither a model nor a page
+ * must read a secret.
+ */
 function withoutSecrets(outcome: ToolOutcome, secrets: readonly string[]): ToolOutcome {
   const scrub = createScrubFor(secrets);
   const short = secrets.filter(({ length }) => length < SCRUBBED_LENGTH_MIN);

@@ -15,14 +15,14 @@ import type { SendRules } from './passthrough/send-rules.ts';
 
 interface ServerToolsOptions extends SendRules {
   readonly server: McpServerRef;
-  /** Names of the tools that may be called; all when absent. */
+  /** Names of the tools that may be called; absent: all. */
   readonly allow?: readonly string[];
   readonly signal: AbortSignal;
 }
 
 /**
- * The tools of an MCP server that needs no credential of the person. A server that cannot be reached offers none: the
- * turn continues without it, and `onFailure` gets the reason.
+ * The tools of an MCP server that does not need the person's credential. A server that cannot be reached offers none:
+ * the turn continues without it, and `onFailure` gets the reason.
  */
 export async function serverTools(
   { server, allow, signal, ...rules }: ServerToolsOptions,
@@ -45,13 +45,13 @@ export async function serverTools(
 /** A server that may have made tasks of calls. */
 export interface TaskServer {
   readonly rules: SendRules;
-  /** Attends to the task of a call, as the tools of the server do. */
+  /** Attends to the task of a call, as the server's tools do. */
   readonly attend: (call: NamedCall) => Promise<ToolOutcome>;
 }
 
 /**
- * Continues a call of which a server made a task, where its tool is not offered now, such as because the server could not be
- * reached to list it: a task is read without its tool. Other calls go to `otherwise`.
+ * Continues a call of which a server made a task, even if its tool is not offered now, for example because the server's
+ * tools could not be listed. A task can be read without its tool. Other calls go to `otherwise`.
  */
 export function recordedTaskTool(name: string, servers: readonly TaskServer[], otherwise?: Tool): Tool {
   return {
@@ -66,7 +66,7 @@ export function recordedTaskTool(name: string, servers: readonly TaskServer[], o
   };
 }
 
-/** The tools of a list that an agent may call: those that the configuration allows, and that are for models. */
+/** The tools of a list that an agent may call: those that the configuration allows and that are visible to models. */
 export function allowed(
   tools: readonly McpTool[],
   allow: readonly string[] | undefined,
@@ -77,7 +77,7 @@ export function allowed(
   );
 }
 
-/** Converts a server's tool to a tool of the loop. */
+/** Converts a server's tool to a tool for the loop. */
 export function toolOf(tool: McpTool, call: Tool['call']): Tool {
   return {
     name: tool.modelName,
@@ -90,7 +90,7 @@ export function toolOf(tool: McpTool, call: Tool['call']): Tool {
   };
 }
 
-/** Converts a result to the outcome that the model reads. */
+/** Converts a result to an outcome for the model. */
 export function outcomeOf(title: string, result: McpCallResult): ToolOutcome {
   switch (result.type) {
     case 'result': {
@@ -117,7 +117,7 @@ export function outcomeOf(title: string, result: McpCallResult): ToolOutcome {
   }
 }
 
-/** The rules for the calls of one tool: without a page, no result is kept for one. */
+/** The rules for the calls of one tool. Results are kept for a page only if the tool has one. */
 export function rulesFor({ meta }: McpTool, { pages, ...rules }: SendRules): SendRules {
   return { ...rules, pages: pages === true && pageOf(meta) !== undefined };
 }
@@ -129,7 +129,7 @@ interface PagedCall {
   readonly tool: McpTool;
 }
 
-/** The outcome with what the page of its tool shows, where the result was kept for it. */
+/** Adds to the outcome what the page of its tool shows, if the result was kept for it. */
 export function withPage(
   outcome: ToolOutcome,
   result: McpCallResult | { readonly type: 'not_connected' },
@@ -144,7 +144,10 @@ export function withPage(
   };
 }
 
-/** As `outcomeOf`, for a caller that is no model: a result of the server is passed on as a whole, an error too. */
+/**
+ * Converts a result for a caller other than a model. A result of the server is passed on complete, even if it is an
+ * error.
+ */
 export function wholeOutcomeOf(title: string, result: McpCallResult): ToolOutcome {
   if (result.type === 'result' && result.whole !== undefined)
     return { type: 'returned', output: result.whole };

@@ -5,16 +5,16 @@ import { DEFAULT_MCP_LIMITS } from '../mcp/limits.ts';
 import type { McpTool } from '../mcp/results.ts';
 import type { McpServerConfig } from '../mcp/server-config.ts';
 
-/** A server of the configuration, with its secrets. Never log one. */
+/** A configured server, with its secrets. It must never be logged. */
 export interface Server {
   readonly config: McpServerConfig;
-  /** False: the server is not told that the person can be asked. */
+  /** False if Parley does not tell the server that the person can be asked. */
   readonly mayAsk: boolean;
-  /** True: an agent's own model may write texts for it, each after an approval. */
+  /** True if an agent's own model may write texts for the server, each after an approval. */
   readonly maySample?: boolean;
-  /** How long it may work on a task that it makes of a call. */
+  /** How long the server may work on a task that it makes of a call. */
   readonly taskSeconds: number;
-  /** Present for `credentialScope: user` only. */
+  /** Present only for `credentialScope: user`. */
   readonly personal?: {
     readonly connectorId: string;
     readonly credentialType: string;
@@ -22,7 +22,7 @@ export interface Server {
   };
 }
 
-/** Converts a server of the configuration, with its secrets resolved. */
+/** Converts a server's configuration, with its secrets resolved. */
 export function serverOf(
   { config, secretOf }: LoadedAgentsConfig,
   id: string,
@@ -50,7 +50,7 @@ export function serverOf(
   return { ...server, personal: { connectorId: connector.id, credentialType: connector.type, announced } };
 }
 
-/** The tools that the configuration announces, checked by the rules for tools that servers list. */
+/** The tools that the configuration announces. They must follow the rules for tools that servers list. */
 function readAnnouncedTools({ announcedTools }: HttpMcpServer, config: McpServerConfig): readonly McpTool[] {
   const offer = createToolOffer({ ...DEFAULT_MCP_LIMITS, serverId: config.id, mirrorsParams: false });
   for (const tool of announcedTools) offer.add(tool);

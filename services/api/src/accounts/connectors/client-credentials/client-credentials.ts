@@ -18,21 +18,24 @@ import { type DiscoveredResource, discoverResource, isFor, isSameIssuer } from '
 import { createServerFetch } from '../mcp-oauth/fetch.ts';
 import { type AssertionKey, signingWith } from './private-key-jwt.ts';
 
-/** How the client proves who it is. */
+/** How the client authenticates. */
 export type ClientProof =
   | { readonly type: 'secret'; readonly secret: string; readonly method?: 'basic' | 'post' }
   | ({ readonly type: 'key' } & AssertionKey)
-  /** What its platform says about the workload (JWT bearer grant, RFC 7523), read for each request. */
+  /** The assertion of the workload's platform (JWT bearer grant, RFC 7523), read anew for each request. */
   | { readonly type: 'workload'; readonly readToken: () => Promise<string> };
 
 export interface ClientCredentialsOptions {
   /** The MCP server that the tokens are for. */
   readonly serverUrl: string;
-  /** The only authorization server that gets the client's proof. */
+  /** The only authorization server to which the client authenticates. */
   readonly issuer: string;
   readonly clientId: string;
   readonly proof: ClientProof;
-  /** Scopes to request, whatever the server asks for; by default, those of its challenge, else all that it lists. */
+  /**
+   * Scopes to request, whatever the server asks for. By default: the scopes of its challenge, or else all that it
+   * lists.
+   */
   readonly scopes?: readonly string[];
   /** Allow http on loopback hosts, for development. */
   readonly allowLoopbackHttp?: boolean;
@@ -41,7 +44,7 @@ export interface ClientCredentialsOptions {
 }
 
 interface ClientCredentialsDeps {
-  /** Calls addresses that a server chose. */
+  /** Calls addresses that an MCP server chose. */
   readonly guardedFetch: GuardedFetch;
   /** Milliseconds on a clock that never goes back; by default, `performance.now`. */
   readonly now?: () => number;
@@ -52,9 +55,10 @@ const TIMEOUT_MS = 10_000;
 const PAUSE_MS = { invalid_grant: 10_000, unavailable: 2_000 } as const;
 
 /**
- * The project's own client at the authorization server of an MCP server (`client_credentials`, MCP extension
- * `io.modelcontextprotocol/oauth-client-credentials`), or the identity of its workload (`io.modelcontextprotocol/auth/wif`). The server must name the configured issuer; the tokens are for that
- * server alone.
+ * Obtains tokens as the project's own client at the authorization server of an MCP server (`client_credentials`, MCP
+ * extension `io.modelcontextprotocol/oauth-client-credentials`), or with the identity of its workload
+ * (`io.modelcontextprotocol/auth/wif`). The MCP server must name the configured issuer. The tokens are valid for that
+ * MCP server only.
  */
 export function createClientCredentials(
   options: ClientCredentialsOptions,
@@ -74,7 +78,7 @@ export function createClientCredentials(
     ...authenticationOf(proof),
   });
   let paused: { readonly failure: CredentialFailure; readonly until: number } | undefined;
-  /** Scopes that the server has wanted in addition. */
+  /** Scopes that the server demanded in addition to the configured ones. */
   let widened: readonly string[] = [];
 
   async function obtain(
@@ -96,7 +100,7 @@ export function createClientCredentials(
   ): Promise<Refreshed | CredentialFailure> {
     const assertion = proof.type === 'workload' ? await proof.readToken().catch(() => '') : undefined;
     if (assertion === '') return credentialFailure('unavailable', 'the token of the workload cannot be read');
-    // Nobody sees what is requested, so a server must not widen what the deployer chose.
+    // No person sees what is requested, so a server must not widen the scopes that the deployer chose.
     const wanted = scopes ?? [...new Set([...(challenged ?? listed), ...additional])];
     const parameters = { resource, ...(wanted.length > 0 && { scope: wanted.join(' ') }) };
     try {
@@ -107,7 +111,8 @@ export function createClientCredentials(
       const credential = credentialOf(tokens, { scopes: wanted, nowMs: Date.now() });
       if (credential === undefined)
         return credentialFailure('invalid_grant', 'the token is not one to present');
-      // RFC 6749, section 4.4.3: there should be none, and the client can prove itself again.
+      // RFC 6749, section 4.4.3: servers should send no refresh token here, and the client can authenticate again
+      // without one.
       const { refreshToken: _, ...rest } = credential;
       return { type: 'refreshed', credential: { ...rest, obtained: { issuer, clientId, resource } } };
     } catch (error) {
@@ -126,7 +131,7 @@ export function createClientCredentials(
       if (result.type === 'refreshed') widened = additional;
       else if (scope === undefined) {
         paused = { failure: result, until: now() + PAUSE_MS[result.code] };
-        // The next request is without what may be the reason.
+        // The additional scopes may be the reason for the refusal, so the next request omits them.
         if (result.code === 'invalid_grant') widened = [];
       }
       return result;

@@ -1,16 +1,19 @@
 import { extractWWWAuthenticateParams } from '@modelcontextprotocol/client';
 import { bearerFirst, isDpop } from '@parley/shared/domain/oauth/challenge';
 
-/** What a server says about its authorization when a request has no credential. */
+/** What a server says about its authorization in reply to a request without a credential. */
 interface Challenge {
-  /** RFC 9728. The server chose this address. */
+  /** The address of the metadata (RFC 9728). The server chose it, so it is untrusted. */
   readonly resourceMetadataUrl?: string;
   readonly scope?: string;
   /** True where the server takes tokens that are bound to a key (DPoP, RFC 9449). */
   readonly takesBound?: true;
 }
 
-/** Reads only, and has the form of both revisions. A server that needs a credential refuses it before it reads it. */
+/**
+ * A request without side effects that both protocol revisions accept. A server that needs a credential refuses it
+ * before reading the body.
+ */
 const REQUEST = JSON.stringify({
   jsonrpc: '2.0',
   id: 'authorization',
@@ -22,7 +25,10 @@ const HEADERS = {
   accept: 'application/json, text/event-stream',
 };
 
-/** Requests the server without a credential for its challenge. Empty where it sends none, or cannot be reached. */
+/**
+ * Sends a request without a credential to get the server's challenge. The result is empty if the server sends none or
+ * cannot be reached.
+ */
 export async function readChallenge(serverUrl: string, timeoutMs: number): Promise<Challenge> {
   try {
     const response = await fetch(serverUrl, {
@@ -32,7 +38,7 @@ export async function readChallenge(serverUrl: string, timeoutMs: number): Promi
       redirect: 'manual',
       signal: AbortSignal.timeout(timeoutMs),
     });
-    // The body may be an event stream without an end.
+    // The body may be an endless event stream.
     await response.body?.cancel();
     if (response.status !== 401 && response.status !== 403) return {};
     const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(withBearerFirst(response));
@@ -47,7 +53,7 @@ export async function readChallenge(serverUrl: string, timeoutMs: number): Promi
   }
 }
 
-/** The SDK reads the first challenge of a header only, and no other scheme. */
+/** The SDK reads only the first challenge of a header, and only the Bearer scheme. */
 function withBearerFirst({ status, headers }: Response): Response {
   const challenge = bearerFirst(headers.get('www-authenticate') ?? '');
   return new Response(null, { status, headers: { 'www-authenticate': challenge } });

@@ -45,7 +45,10 @@ export interface Discovered extends Omit<DiscoveredResource, 'type' | 'issuer'> 
   readonly metadata: AuthorizationServerMetadata;
 }
 
-/** Reads the challenge of an MCP server and its protected-resource metadata (RFC 9728). Checks for whom it is. */
+/**
+ * Reads the challenge of an MCP server and its protected-resource metadata (RFC 9728). Checks that the metadata is
+ * about this server.
+ */
 export async function discoverResource(
   options: Omit<DiscoveryOptions, 'allowLoopbackHttp'>,
 ): Promise<DiscoveredResource | ConnectorFailure> {
@@ -57,7 +60,8 @@ export async function discoverResource(
     const resource = await discoverOAuthProtectedResourceMetadata(
       serverUrl,
       challenge,
-      // A server that names the place in its challenge has no other one.
+      // A server that names the address in its challenge must serve the metadata there, so the well-known addresses are
+      // not tried.
       challenge.resourceMetadataUrl === undefined ? resourcePlaces.fetchFn : fetchFn,
     );
     if (!isFor(serverUrl, resource.resource))
@@ -85,8 +89,9 @@ export async function discoverResource(
 }
 
 /**
- * Discovers the authorization server as the MCP specification has it: the challenge, the protected-resource metadata,
- * then the metadata of the authorization server (RFC 8414, or OpenID Connect). Checks who each of them is for.
+ * Discovers the authorization server as the MCP specification prescribes: the challenge, the protected-resource
+ * metadata, then the metadata of the authorization server (RFC 8414, or OpenID Connect). Checks that each document is
+ * about the expected server.
  */
 export async function discoverServer(options: DiscoveryOptions): Promise<Discovered | ConnectorFailure> {
   const resource = await discoverResource(options);
@@ -107,7 +112,7 @@ export async function discoverServer(options: DiscoveryOptions): Promise<Discove
   }
 }
 
-/** The metadata of an issuer. Many people write one with a slash at its end, or without: its own spelling counts. */
+/** Loads the metadata of an issuer. Many servers differ in a final slash, so the issuer's own spelling is used. */
 async function discoverAs(
   issuer: string,
   fetchFn: FetchLike,
@@ -122,13 +127,13 @@ async function discoverAs(
 }
 
 /**
- * A fetch for the well-known places of metadata, of which the next is looked at where one has nothing: a server answers with a
- * page, or with an error of its own, where it does not know the place.
+ * A fetch for the well-known addresses of metadata. A server that does not know an address may reply with a page or a
+ * server error; such a reply counts as "not found", so that the next address is tried.
  */
 function createPlaces(fetchFn: FetchLike) {
   let down = 0;
   return {
-    /** True where some place had an error of the server: then the metadata may be there later. */
+    /** True if one of the addresses returned a server error; the metadata may be available later. */
     isDown: () => down > 0,
     async fetchFn(...[url, init]: Parameters<FetchLike>): Promise<Response> {
       const response = await fetchFn(url, init);
@@ -146,7 +151,7 @@ async function isJson(response: Response): Promise<boolean> {
   );
 }
 
-/** True where tokens for the resource are for the server. */
+/** True if tokens for `resource` are meant for the MCP server. */
 export function isFor(serverUrl: string, resource: string): boolean {
   return (
     URL.canParse(resource) &&
@@ -161,7 +166,7 @@ function issuerOf(
   return expected === undefined ? named[0] : named.find((one) => isSameIssuer(one, expected));
 }
 
-/** Compares issuers. Many people write one with a slash at its end. */
+/** Compares issuers, ignoring a final slash. */
 export function isSameIssuer(one: string, other: string): boolean {
   return withoutSlash(one) === withoutSlash(other);
 }
@@ -175,7 +180,7 @@ function faultOf(
   metadata: AuthorizationServerMetadata,
   { allowLoopbackHttp }: DiscoveryOptions,
 ): string | undefined {
-  // A server that does not list PKCE may ignore it, so the specification forbids to go on.
+  // A server that does not list PKCE may ignore it, so the specification forbids using the server.
   if (metadata.code_challenge_methods_supported?.includes('S256') !== true)
     return 'the authorization server does not support PKCE with S256';
   const { authorization_endpoint, token_endpoint, registration_endpoint } = metadata;
@@ -191,7 +196,7 @@ function faultOf(
   return undefined;
 }
 
-/** A text of the metadata that the SDK's types do not name for every kind of server. */
+/** A text member of the metadata that the SDK's types do not name for every kind of server. */
 export function textOf(metadata: AuthorizationServerMetadata, key: string): string | undefined {
   const value = (metadata as Readonly<Record<string, unknown>>)[key];
   return typeof value === 'string' ? value : undefined;

@@ -40,7 +40,10 @@ export function createServerFetch({ trusted, timeoutMs, guardedFetch }: ServerFe
   });
 }
 
-/** As the MCP SDK calls it, which follows redirects within an origin. Without `location` it follows none. */
+/**
+ * Adapts a fetch to the MCP SDK, which follows redirects within an origin. The response is without `location`, so the
+ * SDK follows none.
+ */
 export function asFetchLike(fetch: BoundedFetch): FetchLike {
   return async (url, init) => {
     const response = await fetch(String(url), init ?? {});

@@ -7,7 +7,7 @@ import { createOAuth2Connector } from '../oauth2.ts';
 import { type Discovered, textOf } from './discover.ts';
 import type { RegisteredClient } from './register.ts';
 
-/** Tokens of a discovered server, apart from what is sealed about it; undefined for other credentials. */
+/** The tokens of a discovered server, without what is sealed about the server; undefined for other credentials. */
 export function grantedOf(
   credential: Credential,
 ): { readonly grantor: OAuthGrantor; readonly tokens: OAuthCredential } | undefined {
@@ -16,7 +16,10 @@ export function grantedOf(
   return { grantor, tokens };
 }
 
-/** Tokens are bound where both servers can: many authorization servers offer it for servers that take bearer tokens only. */
+/**
+ * True if both servers support bound tokens. Many authorization servers offer DPoP although the MCP server takes bearer
+ * tokens only.
+ */
 export function isBound({ metadata, takesBound }: Discovered): boolean {
   const { dpop_signing_alg_values_supported: algorithms } = metadata as {
     dpop_signing_alg_values_supported?: unknown;
@@ -24,7 +27,7 @@ export function isBound({ metadata, takesBound }: Discovered): boolean {
   return takesBound && Array.isArray(algorithms) && algorithms.includes(PROOF_ALGORITHM);
 }
 
-/** The connector to a server that was discovered. */
+/** The OAuth connector for a discovered server. */
 export function connectorOf(
   grantor: OAuthGrantor,
   { clientId, clientSecret, clientAuthentication }: Pick<OAuthGrantor, keyof RegisteredClient>,
@@ -59,14 +62,14 @@ export function connectorOf(
     },
     ...(clientSecret !== undefined && { clientSecret }),
     ...(clientAuthentication !== undefined && { clientAuthentication }),
-    // OpenID Connect: a refresh token is granted with the person's consent only.
+    // OpenID Connect grants a refresh token only with the person's consent.
     ...(scopes.includes(OFFLINE) && { authorizationParameters: { prompt: 'consent' } }),
   });
 }
 
 const OFFLINE = 'offline_access';
 
-/** What is sealed about the server: the parts of its metadata that the flow and the refresh need. */
+/** What is sealed about the server: the metadata that the flow and the refresh need. */
 export function serverOf({ metadata, resource }: Discovered): Omit<OAuthGrantor, keyof RegisteredClient> {
   const revocationEndpoint = textOf(metadata, 'revocation_endpoint');
   const algorithms = (metadata as { id_token_signing_alg_values_supported?: unknown })
@@ -83,8 +86,8 @@ export function serverOf({ metadata, resource }: Discovered): Omit<OAuthGrantor,
 }
 
 /**
- * The scopes to request, as the MCP specification chooses them. A question's own come first. `offline_access` is added where
- * the authorization server grants refresh tokens for it.
+ * The scopes to request, as the MCP specification chooses them, after those of the question. `offline_access` is added
+ * where the authorization server grants refresh tokens for it.
  */
 export function scopesFor(
   found: Discovered,
@@ -96,7 +99,7 @@ export function scopesFor(
   return grantsRefresh && !chosen.includes(OFFLINE) ? [...chosen, OFFLINE] : chosen;
 }
 
-/** The scopes of the server's challenge, else the configured ones, else those that the server lists. */
+/** The scopes of the server's challenge; else the configured ones; else those that the server lists. */
 export function challengedScopes(
   { challenged, listed = [] }: Discovered,
   configured: readonly string[] | undefined,

@@ -11,7 +11,7 @@ import type { Discovered } from './discover.ts';
 import { challengedScopes, isBound, serverOf } from './grantor.ts';
 import type { RegisteredClient } from './register.ts';
 
-/** Whose tokens are requested, and where. */
+/** For whom and where tokens are requested. */
 interface ManagedRequest {
   readonly owner: Owner;
   readonly found: Discovered;
@@ -26,9 +26,10 @@ interface ManagedRequest {
 }
 
 /**
- * Tokens that the company sign-in of a person obtains (MCP extension `io.modelcontextprotocol/enterprise-managed-authorization`): an
- * assertion of the sign-in's provider is the grant at the authorization server (RFC 7523). There is no refresh token: another
- * assertion obtains the next ones.
+ * Obtains tokens by a person's company sign-in (MCP extension
+ * `io.modelcontextprotocol/enterprise-managed-authorization`). The provider of the sign-in issues an assertion, which
+ * is the grant at the authorization server (RFC 7523). There is no refresh token: a new assertion obtains the next
+ * tokens.
  */
 export async function obtainManaged(
   { owner, found, client, scopes: configured, additional, ...http }: ManagedRequest,

@@ -22,10 +22,10 @@ import { clientMetadataDocument, createRegistration, type RegisteredClient } fro
 
 export interface McpOAuthOptions {
   readonly id: string;
-  /** The MCP server whose tokens this connector obtains, alone; absent where none uses it any more. */
+  /** The only MCP server for which this connector obtains tokens; absent where no server uses it any more. */
   readonly serverUrl?: string;
   readonly redirectUri: string;
-  /** The name of Parley at authorization servers. */
+  /** The name by which Parley registers at authorization servers. */
   readonly clientName: string;
   /** Where `clientMetadata` is served; absent where authorization servers cannot read it. */
   readonly metadataUrl?: string;
@@ -53,12 +53,13 @@ interface McpOAuthDeps {
 const TIMEOUT_MS = 10_000;
 /** How long the consent page shows what was discovered, ms. An attempt discovers anew. */
 const DESCRIPTION_TTL_MS = 60_000;
-/** The registration is gone. Connecting again registers anew. */
+/** The registration no longer exists. The next attempt to connect registers again. */
 const CLIENT_GONE = new Set(['invalid_client', 'unauthorized_client']);
 
 /**
- * OAuth as MCP servers announce it: the server names its authorization server, and Parley registers there by itself. What
- * was discovered is sealed with the flow, then with the credential, so any pod finishes the flow and refreshes.
+ * OAuth for MCP servers: the MCP server names its authorization server, and Parley registers there without
+ * configuration. The discovered metadata is sealed with the flow and then with the credential, so any pod can finish
+ * the flow and refresh the tokens.
  */
 export function createMcpOAuthConnector(
   options: McpOAuthOptions,
@@ -88,7 +89,7 @@ export function createMcpOAuthConnector(
     if (serverUrl === undefined || !isFor(serverUrl, grantor.resource)) return false;
     return issuer === undefined || isSameIssuer(grantor.issuer, issuer);
   }
-  /** The configured client, at its own issuer: no other server may receive its secret. */
+  /** The configured client, for its own issuer only: no other server may receive its secret. */
   function configuredFor(grantor: OAuthGrantor): RegisteredClient | undefined {
     if (client?.clientId !== grantor.clientId || issuer === undefined) return undefined;
     return isSameIssuer(grantor.issuer, issuer) ? client : undefined;
@@ -105,7 +106,7 @@ export function createMcpOAuthConnector(
   async function grantorOf(found: Discovered, question: string): Promise<OAuthGrantor | ConnectorFailure> {
     try {
       const server = serverOf(found);
-      // The secret of a configured client is not sealed, so that it can be changed.
+      // The secret of a configured client is not sealed, so that the deployer can change it.
       if (client !== undefined) return { ...server, clientId: client.clientId };
       return { ...server, ...(await registration.register(found.metadata, question)) };
     } catch {
@@ -165,7 +166,7 @@ export function createMcpOAuthConnector(
       const { grantor, tokens } = granted;
       const result = await connectorTo(grantor).refresh(tokens, signal);
       if (result.type === 'failed') {
-        // Connecting again does not help where the configured secret is wrong.
+        // Connecting again does not help if the configured secret is wrong.
         if (!CLIENT_GONE.has(result.providerError ?? '') || configuredFor(grantor) !== undefined)
           return result;
         registration.forget(grantor.clientId);
@@ -180,7 +181,7 @@ export function createMcpOAuthConnector(
         : result;
     },
 
-    // Also what was obtained under an earlier configuration: its own server ends it.
+    // Credentials obtained under an earlier configuration are revoked as well, at their own server.
     async revoke(credential) {
       const granted = grantedOf(credential);
       return granted === undefined ? 'unsupported' : connectorTo(granted.grantor).revoke(granted.tokens);
@@ -194,7 +195,7 @@ export function createMcpOAuthConnector(
       return shown.type === 'presented' ? { ...shown, scope: tokens.scope ?? '' } : shown;
     },
 
-    // The client is registered beforehand: the provider of the sign-in knows it by its id.
+    // The client must be registered in advance, because the provider of the sign-in knows it by its id.
     ...(grantFor !== undefined &&
       client !== undefined && {
         async obtainFor(owner: Owner, scope?: string) {

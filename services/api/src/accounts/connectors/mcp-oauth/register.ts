@@ -25,11 +25,11 @@ interface ClientDescription {
 
 interface Registration {
   /**
-   * Registers Parley at an authorization server, or gives the registration of the last hour. `question` is the id of the
-   * question that begins. Rejects where the server offers no way.
+   * Registers Parley at an authorization server, or returns the registration of the last hour. `question` is the id of
+   * the question that begins. Rejects if the server supports no way to register.
    */
   register(server: AuthorizationServerMetadata, question: string): Promise<RegisteredClient>;
-  /** Ends the use of a client that its server no longer knows. */
+  /** Removes a client that its server no longer knows. */
   forget(clientId: string): void;
 }
 
@@ -37,24 +37,28 @@ interface Held {
   readonly issuer: string;
   readonly client: Promise<RegisteredClient>;
   readonly since: number;
-  /** Questions that began with it. */
+  /** Questions that began with this registration. */
   readonly questions: Set<string>;
-  /** Both are known once the server has replied. */
+  /** Both fields are set once the server has replied. */
   until?: number;
   clientId?: string;
 }
 
 const REGISTRATION_TTL_MS = 60 * 60_000;
-/** A repeated question does not replace a younger registration, so that no person can cause many. */
+/**
+ * A repeated question does not replace a registration younger than this, so that one person cannot cause many
+ * registrations.
+ */
 const REPLACED_AFTER_MS = 60_000;
 /** Time for a person to agree, before the secret expires. */
 const EXPIRY_MARGIN_MS = 10 * 60_000;
 const METHODS = ['client_secret_basic', 'client_secret_post', 'none'] as const;
 
 /**
- * By the URL of the client's metadata where the server takes one, else by dynamic registration (RFC 7591). A registration
- * is used for an hour, at the server that made it only. A server that has forgotten the client shows an error to the
- * person and does not redirect, so a question that begins again is the only sign of it: the client is then replaced.
+ * Identifies Parley by the URL of its client metadata if the server accepts that, or else by dynamic registration (RFC
+ * 7591). A registration is used for an hour, and only at the server that made it.
+ * A server that has forgotten the client shows an error to the person and does not redirect. The only sign of this is
+ * that the same question begins again; the client is then replaced.
  */
 export function createRegistration(
   description: ClientDescription,
@@ -107,7 +111,7 @@ export function createRegistration(
   };
 }
 
-/** The metadata document of Parley as a client whose id is the document's URL. */
+/** The client metadata document, whose URL is Parley's client id. */
 export function clientMetadataDocument(
   description: ClientDescription & { readonly metadataUrl: string },
 ): Readonly<Record<string, unknown>> {
@@ -125,18 +129,18 @@ function metadataOf({ clientName, redirectUri }: ClientDescription) {
     redirect_uris: [redirectUri],
     grant_types: ['authorization_code', 'refresh_token'],
     response_types: ['code'],
-    // OpenID Connect registers http on loopback for native applications only.
+    // OpenID Connect allows http on loopback for native applications only.
     application_type: protocol === 'https:' ? 'web' : 'native',
   };
 }
 
-/** A new client; the time is in ms since 1970. */
+/** Registers a new client. Its time is in ms since 1970. */
 async function registerAt(
   server: AuthorizationServerMetadata,
   description: ClientDescription,
   fetch: BoundedFetch,
 ): Promise<{ readonly client: RegisteredClient; readonly secretExpiresAt?: number }> {
-  // RFC 8414: a server that names no method takes `client_secret_basic`.
+  // RFC 8414: a server that lists no method accepts `client_secret_basic`.
   const supported = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
   const method = METHODS.find((one) => supported.includes(one)) ?? 'client_secret_basic';
   const registered = await registerClient(server.issuer, {
@@ -151,7 +155,7 @@ async function registerAt(
   const clientAuthentication = chosen === 'client_secret_post' ? 'post' : 'basic';
   return {
     client: { clientId, clientSecret, clientAuthentication },
-    // RFC 7591: seconds since 1970, and 0 for a secret that does not expire.
+    // RFC 7591 gives seconds since 1970, and 0 for a secret that does not expire.
     ...(expires !== undefined && expires !== 0 && { secretExpiresAt: expires * 1_000 }),
   };
 }

@@ -3,17 +3,17 @@ import type { EventStream } from '../exchanges.ts';
 import type { RemoteLink } from '../link.ts';
 
 /**
- * Keeps a stream of a task's events open and wakes its reader at each event. Events are hints: the reader gets the task
- * itself. Without streams, or between them, the reader polls.
+ * Keeps a stream of a task's events open, and wakes its reader at each event. Events are only hints: the reader fetches
+ * the task. Without a stream, the reader polls.
  */
 export interface Follower {
-  /** How long to wait for an event before the task is read all the same, in ms. */
+  /** How long to wait for an event before the task is read anyway, in ms. */
   nextReadMs(isPersonAsked: boolean): number;
-  /** Follows the events that the reply to a message brought. */
+  /** Follows the event stream that the reply to a message opened. */
   adopt(events: EventStream | undefined): void;
-  /** The task has changed: it is read more often for a while. */
+  /** Reports that the task has changed, so that it is read more often for a while. */
   changed(): void;
-  /** The agent pushes the updates of the task: it is read less often in between. */
+  /** Reports that the agent pushes updates, so that the task is polled less often. */
   pushed(): void;
   close(): void;
 }
@@ -21,11 +21,11 @@ export interface Follower {
 const FIRST_POLL_MS = 200;
 const POLL_MAX_MS = 5_000;
 const POLL_ASKED_MAX_MS = 15_000;
-/** For agents that push: only a push that was lost is found so. */
+/** The first polling pause for agents that push. Polling then only has to find lost pushes. */
 const FIRST_POLL_PUSHED_MS = 5_000;
 const POLL_PUSHED_MAX_MS = 30_000;
 const ARTIFACT_MS = 2_000;
-/** A stream may be silent because it is dead. */
+/** A stream that is silent for this long may be dead, so the task is read anyway. */
 const STREAM_SILENT_MS = 20_000;
 const RESUBSCRIBE_MAX_MS = 30_000;
 
@@ -43,7 +43,7 @@ export function createFollower(
   let timer: NodeJS.Timeout | undefined;
   let artifactTimer: NodeJS.Timeout | undefined;
 
-  /** Parts of an artifact come often: what they make up is read from time to time. */
+  /** Parts of an artifact arrive often, so the task is read at intervals instead of at each part. */
   function wakeLater(): void {
     artifactTimer ??= setTimeout(() => {
       artifactTimer = undefined;
@@ -66,8 +66,8 @@ export function createFollower(
   }
 
   /**
-   * Agents end the stream of a task that waits, after the task itself. So the next one comes ever later, unless a stream
-   * lasts or the task changes.
+   * Some agents end the stream of a task that waits for input. So the pause before each new subscription grows, until a
+   * stream lasts or the task changes.
    */
   function later(): void {
     clearTimeout(timer);

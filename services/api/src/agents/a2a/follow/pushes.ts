@@ -4,13 +4,13 @@ import { messageIdOf } from '../../remote/message-ids.ts';
 import type { TaskRun } from '../task-run.ts';
 import type { Follower } from './follower.ts';
 
-/** The pushes of a task while this pod has its run. */
+/** The push updates of a task while this pod owns its run. */
 interface PushFollower {
-  /** Registers at the agent, once. It may refuse: then the task is polled and streamed as without pushes. */
+  /** Registers at the agent, once. If the agent refuses, the task is polled and streamed as without pushes. */
   register(): void;
-  /** Called before the task is read. Call the result once what was read is attended to. */
+  /** Call it before the task is read, and call its result once what was read has been handled. */
   reading(): () => void;
-  /** Ends the subscription. While the run is being detached, it first passes on what was not attended to. */
+  /** Ends the subscription. If the run is being detached, unhandled pushes are first passed on to its next owner. */
   close(): void;
 }
 
@@ -19,12 +19,12 @@ const NONE: PushFollower = {
   reading: () => () => undefined,
   close: () => undefined,
 };
-/** A push that was published before the run was detached may arrive so long after its pod learns of that, in ms. */
+/** How long after a detach a push may still reach this pod, in ms. */
 const LATE_MS = 1_000;
-/** How long a release is awaited, in ms. */
+/** How long to wait for the run's release, in ms. */
 const RELEASE_MS = 60_000;
 
-/** Wakes the reader of a task when its agent pushes. A push is a hint: its content is read from the task. */
+/** Wakes the reader of a task when its agent pushes. A push is only a hint: the content is read from the task. */
 export function followPushes(
   { link, call, pushes, state }: TaskRun,
   { wake, follower, signal }: { wake: TaskWake; follower: Follower; signal: AbortSignal },
@@ -35,7 +35,8 @@ export function followPushes(
   let received = 0;
   let handled = 0;
   const unsubscribe = pushes.subscribe((mayBeMissed) => {
-    // Until its first push, an agent may be unable to reach this deployment. The task is polled as without pushes.
+    // Until the first push arrives, the agent may be unable to reach this deployment, so the task is polled as without
+    // pushes.
     if (mayBeMissed && received === 0) return;
     received += 1;
     follower.pushed();
@@ -63,7 +64,7 @@ export function followPushes(
       };
     },
     close() {
-      // A pod that continues the run at once reads the task by itself.
+      // If the run is not being detached, the pod that continues it reads the task at once.
       if (!(call.signal.reason instanceof RunDetachedError)) return unsubscribe();
       const unreleased = setTimeout(unsubscribe, RELEASE_MS).unref();
       whenAborted(call.released, () => {

@@ -1,15 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Keeps the reads of one task apart, however often its agent says that the task has changed. */
+/** Limits how often one task is read, however often its agent reports changes. */
 interface ReadPace {
   /** Waits until the next read may begin. Rejects with the signal's reason. */
   next(signal: AbortSignal): Promise<void>;
 }
 
-/** A task that changes a few times is read closely; one that goes on changing, ever less often. */
+/**
+ * The first pause between reads. Pauses grow while the task keeps changing, so a task that changes only a few times is
+ * read promptly.
+ */
 const FIRST_PAUSE_MS = 50;
 const PAUSE_MAX_MS = 1_000;
-/** After so long without a read, pauses are short again. */
+/** After this time without a read, pauses are short again. */
 const QUIET_MS = 2_000;
 
 export function createReadPace(): ReadPace {

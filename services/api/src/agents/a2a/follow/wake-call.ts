@@ -10,13 +10,13 @@ export interface WakeCallDeps extends ResumeRunDeps {
   readonly limits: Pick<Limits, 'take'>;
 }
 
-/** A call of a run of this owner. */
+/** A call in a run, with the run's owner. */
 export interface OwnedCall extends Owner {
-  /** As `ToolCall.callKey`: the stream request of its run, a space, and its id in that run. */
+  /** As `ToolCall.callKey`: the run's stream request, a space, and the id of the call in the run. */
   readonly callKey: string;
 }
 
-/** Resumptions of a detached run for one call. Each of them writes to the run and its feed. */
+/** The limit on resuming a detached run for one call. Each resumption writes to the run and its feed. */
 const RESUMPTIONS = { points: 1, windowSeconds: 30 };
 
 /** The run of a call. */
@@ -26,15 +26,16 @@ export function runOfCall({ tenant, userId, callKey }: OwnedCall): StreamRef {
 }
 
 /**
- * Wakes the pod that has the run of a call; a detached run is resumed, for one call at most once in 30 s and otherwise
- * at their end. False when the run has ended. The hint comes first: a pod that detaches the run at that moment either gets it,
- * or has detached the run by the time that its owner is read. Throws `unavailable`.
+ * Wakes the pod that owns the run of a call. A detached run is resumed, at most once in 30 s for each call; further
+ * pushes resume it at the end of that time. Returns false if the run has ended.
+ * The hint is published before the run's owner is read. A pod that detaches the run at that moment therefore either
+ * receives the hint, or has detached the run before its owner is read. Throws `unavailable`.
  */
 export function createCallWaker(deps: WakeCallDeps): (call: OwnedCall) => Promise<boolean> {
   const { runs, limits, pushedCalls } = deps;
   const delayed = new Set<string>();
 
-  /** Whether the run has not ended, and how long to wait before it may be resumed. */
+  /** Returns whether the run is still running, and how long to wait before it may be resumed. */
   async function resume(call: OwnedCall): Promise<{ isRunning: boolean; waitSeconds?: number }> {
     const stream = runOfCall(call);
     const standing = await runs.standing(stream);
@@ -52,7 +53,7 @@ export function createCallWaker(deps: WakeCallDeps): (call: OwnedCall) => Promis
     delayed.add(key);
     const timer = setTimeout(() => {
       delayed.delete(key);
-      // Refused again: another pod has resumed the run since.
+      // If the limit refuses this resumption too, another pod has resumed the run in the meantime.
       resume(call).catch(() => undefined);
     }, waitSeconds * 1000);
     timer.unref();

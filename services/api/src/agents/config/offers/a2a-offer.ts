@@ -12,7 +12,7 @@ const OfferedAgent = z.strictObject({
     ),
 });
 
-/** What A2A clients of Parley are offered. */
+/** What Parley offers to A2A clients. */
 export const A2aOfferEntry = z
   .strictObject({
     agents: z

@@ -74,7 +74,7 @@ const OfferedTools = z.strictObject({
     .describe('Limits that end a call.'),
 });
 
-/** What MCP clients of Parley are offered. */
+/** What Parley offers to MCP clients. */
 export const McpOfferEntry = z
   .strictObject({
     agents: z

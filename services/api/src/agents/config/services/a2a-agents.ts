@@ -7,7 +7,7 @@ const CardKey = z
   .refine((key) => !('d' in key), 'is a private key; write the public one, and replace the key')
   .describe('A public key as JWK (RFC 7517). With several keys, `kid` says which one signed.');
 
-/** An agent elsewhere that speaks A2A. */
+/** A remote agent that speaks A2A. */
 export const A2aAgent = z
   .strictObject({
     title: title('Name of the agent for people. Its questions show it.'),

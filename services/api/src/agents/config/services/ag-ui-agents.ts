@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { count, flag, TaskTimeout, title, url } from '../value-types.ts';
 import { HTTP_CREDENTIAL, PERSON_HEADER, refuseCredential } from './http-credential.ts';
 
-/** An agent elsewhere that speaks AG-UI. */
+/** A remote agent that speaks AG-UI. */
 export const AgUiAgent = z
   .strictObject({
     title: title('Name of the agent for people. Its questions show it.'),

@@ -22,7 +22,7 @@ export const HTTP_CREDENTIAL = {
   ),
 };
 
-/** The keys by which a remote agent learns for whom it works. */
+/** The keys that tell a remote agent for whom it works. */
 export const PERSON_HEADER = {
   userHeader: HeaderName.optional().describe(
     'Header that carries the id of the person for whom a task is done, percent-encoded where it is not plain ASCII or has a `%`. `Parley-User` for another Parley that is called with a service key.',

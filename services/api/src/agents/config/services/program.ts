@@ -2,7 +2,7 @@ import { isAbsolute } from 'node:path';
 import { z } from 'zod';
 import { envName } from '../value-types.ts';
 
-/** A program on the same machine as each pod, with exactly the environment that it needs. */
+/** A program on the same machine as each pod, which gets only the environment variables that are configured. */
 export const PROGRAM = {
   command: z
     .string()
@@ -21,7 +21,7 @@ export const PROGRAM = {
     ),
 };
 
-/** What is wrong with a command, or nothing. */
+/** Why a command cannot be used; undefined if it can. */
 export function faultOfCommand({
   command,
   env,

@@ -2,14 +2,14 @@ import { jsonIn } from '@parley/core/domain/parsed';
 import { isRecord } from '@parley/core/domain/plain-record';
 import { isWithinDepth } from '@parley/shared/domain/json/depth';
 
-// The next text or number begins here; both are read to their ends before the next one is looked for.
+// The start of a text or a number. Each is read to its end before the next is searched.
 const BEGINNING = /["\d-]/g;
 const NUMBER = /-?\d[\d.eE+-]*/y;
 
 /**
- * Why the arguments of a call cannot be passed on as the model wrote them, for the model to write them otherwise:
- * they are no JSON object, are nested too deeply, or hold a number that JavaScript would change. Undefined where they can,
- * and for text that is no JSON, which the SDK reports.
+ * Why the arguments of a call cannot be passed on as the model wrote them: they are not a JSON object, are nested too
+ * deeply, or contain a number that JavaScript would change. The model reads this and corrects the call. Undefined for
+ * usable arguments, and for text that is not JSON, which the SDK reports.
  */
 export function faultOfArguments(toolName: string, json: string): string | undefined {
   if (json.trim() === '') return undefined;
@@ -23,7 +23,7 @@ export function faultOfArguments(toolName: string, json: string): string | undef
     : `The number ${changed.slice(0, 40)} in the arguments of ${toolName} cannot be passed on exactly. Nothing was done; write it with fewer digits, or as a text if the tool takes one.`;
 }
 
-/** The first number of a JSON text that is another one, or none, once it was read. */
+/** The first number in a JSON text that parsing would change; undefined if there is none. */
 function changedNumber(json: string): string | undefined {
   BEGINNING.lastIndex = 0;
   for (let found = BEGINNING.exec(json); found !== null; found = BEGINNING.exec(json)) {
@@ -39,7 +39,7 @@ function changedNumber(json: string): string | undefined {
   return undefined;
 }
 
-/** The position behind a text of valid JSON that begins at `start`. */
+/** The position after a string of valid JSON that begins at `start`. */
 function endOfText(json: string, start: number): number {
   let at = start + 1;
   while (json[at] !== '"') at += json[at] === '\\' ? 2 : 1;
@@ -52,7 +52,9 @@ function isChanged(token: string): boolean {
   return digitsOf(token) !== digitsOf(String(Number(token)));
 }
 
-/** A number as its significant digits and the power of ten of the last one, so that equal numbers give equal texts. */
+/**
+ * A number as its significant digits and the power of ten of the last digit, so that equal numbers give equal texts.
+ */
 function digitsOf(token: string): string {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] =
     /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(token) ?? [];

@@ -6,16 +6,16 @@ const END = 'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n
 
 /** Rewrites the event stream of a chat completion, piece by piece. */
 export interface ChatEvents {
-  /** The lines that these bytes complete. */
+  /** Returns the lines that these bytes complete. */
   push(bytes: Buffer): Buffer;
-  /** What is left when the stream ends. */
+  /** Returns the rest at the end of the stream. */
   end(): Buffer;
 }
 
 /**
- * Makes event streams of chat completions that servers write in other ways readable for the SDK: chunks whose `choices`
- * are absent or null, such as those with the usage alone, and replies that end with `[DONE]` and no `finish_reason`. A stream
- * that ends with neither has broken off, and stays as it is.
+ * Adapts event streams of chat completions from deviating servers to the SDK: chunks whose `choices` are absent or
+ * null, such as those with only the usage, and replies that end with `[DONE]` without a `finish_reason`. A stream that
+ * ends with neither was cut off and stays unchanged.
  */
 export function createChatEvents(): ChatEvents {
   let isFinished = false;
@@ -30,7 +30,7 @@ export function createChatEvents(): ChatEvents {
     return line.replace('{', /\{\s*\}/.test(line) ? '{"choices":[]' : '{"choices":[],');
   }
 
-  // One character a byte: what is looked for is ASCII, and a piece may end within a character.
+  // One character per byte: the searched texts are ASCII, and a piece may end within a character.
   return {
     push(bytes) {
       const lines = `${rest}${bytes.toString('latin1')}`.split('\n');

@@ -2,7 +2,10 @@ import { Agent, type Dispatcher, EnvHttpProxyAgent, fetch as fetchBy } from 'und
 import type { ModelTimeouts } from '../../config/models.ts';
 import type { ChatEvents } from './chat-events.ts';
 
-/** A model was silent for longer than its configuration allows. Never a reason to ask again: each request may cost money. */
+/**
+ * A model was silent for longer than its configuration allows. The request is never repeated, because each request may
+ * cost money.
+ */
 export class ModelSilent extends Error {
   constructor(limit: keyof ModelTimeouts, seconds: number) {
     super(`${REASONS[limit]} ${seconds} s (\`timeouts.${limit}\`)`);
@@ -18,15 +21,15 @@ const REASONS: Readonly<Record<keyof ModelTimeouts, string>> = {
 
 interface ModelFetchOptions {
   readonly timeouts: ModelTimeouts;
-  /** True: the proxy is taken from the environment. */
+  /** True if the proxy is taken from the environment. */
   readonly usesProxy: boolean;
-  /** Makes what rewrites a reply that is an event stream. */
+  /** Makes the rewriter for replies that are event streams. */
   readonly eventsOf?: (() => ChatEvents) | undefined;
 }
 
 /**
- * A fetch with the limits of a model in place of those of Node's own, which ends a reply after five minutes of silence:
- * models that reason are silent for longer.
+ * A fetch with the time limits of a model. They replace Node's own, which end a reply after five minutes of silence:
+ * reasoning models are silent for longer.
  */
 export function createModelFetch({ timeouts, usesProxy, eventsOf }: ModelFetchOptions): typeof fetch {
   const limits = { headersTimeout: 0, bodyTimeout: 0 };
@@ -44,7 +47,7 @@ export function createModelFetch({ timeouts, usesProxy, eventsOf }: ModelFetchOp
   };
 }
 
-/** Ends the request when its model is silent, or busy, for too long. */
+/** Ends the request if its model is silent, or takes too long in total. */
 function patient(handler: Dispatcher.DispatchHandler, timeouts: ModelTimeouts): Dispatcher.DispatchHandler {
   const timers = new Map<keyof ModelTimeouts, NodeJS.Timeout>();
 
@@ -90,7 +93,7 @@ function rewriting(handler: Dispatcher.DispatchHandler, events: ChatEvents): Dis
     onRequestStart: (...given) => handler.onRequestStart?.(...given),
     onResponseStart(controller, status, headers, statusText) {
       const isEvents = String(headers['content-type']).startsWith('text/event-stream');
-      // A compressed stream passes as it is.
+      // A compressed stream passes unchanged.
       isStream = status === 200 && isEvents && headers['content-encoding'] === undefined;
       handler.onResponseStart?.(controller, status, headers, statusText);
     },

@@ -1,16 +1,16 @@
 import { limitDepth } from '@parley/shared/domain/json/depth';
 import { type LanguageModelMiddleware, NoOutputGeneratedError, wrapLanguageModel } from 'ai';
 
-/** A model of the AI SDK, of the version that its providers implement. */
+/** A model of the AI SDK, in the version that its providers implement. */
 export type ChatModel = Parameters<typeof wrapLanguageModel>[0]['model'];
 
-/** Takes the text of a reply as it arrives. The text blocks of a reply are numbered from 0. */
+/** Receives the text of a reply as it arrives. The text blocks of a reply are numbered from 0. */
 export interface ReplyReceiver {
   delta(block: number, text: string): Promise<void>;
   finished(block: number): Promise<void>;
-  /** The model reasons. */
+  /** The model is reasoning. */
   reasons(): Promise<void>;
-  /** A call, with its arguments as the model wrote them. */
+  /** The model makes a call. `json` is the text of the arguments as the model wrote it. */
   called(toolCallId: string, toolName: string, json: string): void;
 }
 
@@ -26,10 +26,10 @@ const UNKNOWN_USAGE: ModelReply['usage'] = {
 };
 
 /**
- * Makes `generateText` read the model's stream: the text is handed on as it arrives, and the whole reply is returned.
- * `streamText` passes every part through a dozen web streams, which takes more CPU than all else that a turn does.
- *
- * A reply that breaks off is not requested again, because its text was handed on. On abort, the signal's reason is thrown.
+ * Makes `generateText` read the model's stream: text is passed on as it arrives, and the whole reply is returned.
+ * `streamText` passes every part through a dozen web streams, which takes more CPU than the rest of a turn.
+ * A reply that breaks off is not requested again, because its text has already been passed on. On abort, the signal's
+ * reason is thrown.
  */
 export function readByStream(model: ChatModel, receiver: ReplyReceiver, signal: AbortSignal): ChatModel {
   return wrapLanguageModel({
@@ -58,7 +58,7 @@ async function readReply(
   } catch (cause) {
     cancel();
     signal.throwIfAborted();
-    // Not the cause itself, which the SDK might take for a reason to request the reply again.
+    // The original error is wrapped, because the SDK might take it as a reason to request the reply again.
     throw new Error('The reply of the model broke off.', { cause });
   } finally {
     signal.removeEventListener('abort', cancel);
@@ -126,7 +126,7 @@ function createReply(receiver: ReplyReceiver) {
   };
 }
 
-/** The texts of a reply that may still grow, each of them a part of `content`. Some models use an id again later. */
+/** The texts of a reply that may still grow. Each is a part of `content`. Some models reuse an id for a later text. */
 function createGrowingTexts(content: ModelReply['content']) {
   const open = new Map<string, { readonly text: Growing; readonly block: number }>();
   let blocks = 0;
@@ -152,13 +152,13 @@ function createGrowingTexts(content: ModelReply['content']) {
       open.delete(`${type} ${named.id}`);
       find(type, named);
     },
-    /** Returns the number of the block. */
+    /** Adds text. Returns the number of the text's block. */
     grow(type: Growing['type'], { delta, ...named }: Named & { readonly delta: string }): number {
       const { text, block } = find(type, named);
       text.text += delta;
       return block;
     },
-    /** Returns the number of the block. */
+    /** Ends a text. Returns the number of the text's block. */
     end(type: Growing['type'], named: Named): number {
       const { block } = find(type, named);
       open.delete(`${type} ${named.id}`);
@@ -167,7 +167,7 @@ function createGrowingTexts(content: ModelReply['content']) {
   };
 }
 
-/** The SDK takes two calls of one reply under the same id for one. */
+/** The SDK would merge two calls of one reply that have the same id. */
 function uniqueId(known: Set<string>, id: string): string {
   let unique = id;
   for (let attempt = 1; known.has(unique); attempt += 1) unique = `${id}_${attempt}`;

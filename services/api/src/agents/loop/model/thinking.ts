@@ -1,23 +1,26 @@
 import type { TurnEvent } from '@parley/shared/domain/runs/turn-events';
 
-/** A model that has said nothing for so long, in ms, counts as thinking. */
+/** A model that is silent for this long, in ms, counts as thinking. */
 const SILENT_MS = 5_000;
 
-/** Tells readers of a turn while its model thinks: it reasons, or says nothing. What it thinks stays with the model. */
+/**
+ * Tells readers of a turn that its model is thinking: it is reasoning, or is silent. The content of the reasoning is
+ * not shown.
+ */
 export interface Thinking {
-  /** The model reasons. */
+  /** The model is reasoning. */
   reasons(): Promise<void>;
-  /** The model has said something that readers get. */
+  /** The model has produced output that readers get. */
   says(): Promise<void>;
-  /** The reply has ended, or broken off. */
+  /** The reply has ended or broken off. */
   end(): Promise<void>;
 }
 
-/** Begins when the model is asked. `block` is the prefix of the ids of the events. */
+/** Starts when the model is called. `block` is the prefix of the events' ids. */
 export function startThinking(block: string, append: (event: TurnEvent) => Promise<void>): Thinking {
   let blocks = 0;
   let open: string | undefined;
-  // What cannot be appended is reported where the reply goes on.
+  // If this append fails, the next append of the reply reports the error.
   const silence = setTimeout(() => void begin().catch(() => undefined), SILENT_MS);
 
   async function begin(): Promise<void> {

@@ -2,22 +2,23 @@ import { isRecord } from '@parley/core/domain/plain-record';
 
 type Described = Readonly<Record<string, unknown>>;
 
-// These mean the same wherever they come from, and clients open them by themselves.
+// URIs of these schemes mean the same on every server, and clients open them directly.
 const GLOBAL = /^(?:https?|data|mailto|tel):/i;
 const BEGIN = /^[a-z][a-z0-9+.-]*:(?:\/\/)?/i;
-// No id of a server has a `~`, and any part of a URI may. Some clients escape it.
+// The separator after a server's id. Ids never contain `~`, and it is valid anywhere in a URI. Some clients escape it.
 const SCOPED = /^([a-z][a-z0-9+.-]*:(?:\/\/)?)([A-Za-z0-9._-]{1,64})(?:~|%7e)/i;
 const PAGE = /^ui:\/\/\S+$/i;
 
 /**
- * An address of a resource, or a template of addresses, as clients see it: `ui://<server>~page`, for two servers may have the
- * same one. It stays a URI of its scheme. What a template expands to, and what is relative to it, keeps the server.
+ * The address of a resource, or a template of addresses, as clients see it: `ui://<server>~page`. The server's id is
+ * added because two servers may use the same address. The scheme stays the same, and expansions and relative addresses
+ * keep the id.
  */
 export function scopedAddress(server: string, uri: string): string {
   return GLOBAL.test(uri) ? uri : uri.replace(BEGIN, (begin) => `${begin}${server}~`);
 }
 
-/** What a client names: the server, where the address has one, and the server's own address. */
+/** Splits a client's address into the server's id, if it contains one, and the server's own address. */
 export function readAddress(address: string): { readonly server?: string; readonly uri: string } {
   const [scoped, begin = '', server] = GLOBAL.test(address) ? [] : (SCOPED.exec(address) ?? []);
   return scoped === undefined || server === undefined
@@ -25,7 +26,7 @@ export function readAddress(address: string): { readonly server?: string; readon
     : { server, uri: `${begin}${address.slice(scoped.length)}` };
 }
 
-/** A `_meta` with other addresses of pages, under whatever keys. Those that have none are left out. */
+/** A `_meta` in which the addresses of pages are replaced, under any key. Pages without a new address are removed. */
 export function withPages<Meta>(meta: Meta, addressOf: (uri: string) => string | undefined): Meta {
   const mapped = (value: unknown): unknown => {
     if (typeof value === 'string') return PAGE.test(value) ? addressOf(value) : value;
@@ -38,8 +39,8 @@ export function withPages<Meta>(meta: Meta, addressOf: (uri: string) => string |
 }
 
 /**
- * The one that an address names, of those with ids of servers. Clients that normalise the addresses of files write their
- * hosts in lower case: where no server has that id, the only one that differs in case alone is meant.
+ * Finds the entry for a server's id from an address. Some clients write hosts in lower case. So if no id matches
+ * exactly, a single id that differs only in case is used.
  */
 export function serverNamed<One extends { readonly server: string }>(
   ones: readonly One[],
@@ -51,7 +52,7 @@ export function serverNamed<One extends { readonly server: string }>(
   return others.length === 0 ? alike : undefined;
 }
 
-/** Whether a `_meta` names that page. */
+/** True if a `_meta` contains the address of that page. */
 export function namesPage(meta: unknown, uri: string): boolean {
   let isNamed = false;
   withPages(meta, (page) => {
@@ -61,7 +62,7 @@ export function namesPage(meta: unknown, uri: string): boolean {
   return isNamed;
 }
 
-/** Puts the server into the addresses of what it returned: of links, contents, and pages in `_meta`. Data stays as it is. */
+/** Adds the server's id to the addresses in its replies: links, contents, and pages in `_meta`. Data is not changed. */
 export function createScoping(server: string) {
   const address = (uri: string) => scopedAddress(server, uri);
   const list = (items: unknown, map: (item: Described) => Described) =>
@@ -75,7 +76,7 @@ export function createScoping(server: string) {
     return { ...described(given), ...(typeof uri === 'string' && { [key]: address(uri) }) };
   }
 
-  /** A block of content: a link has an address of its own, an embedded resource has one within. */
+  /** A block of content. A link has its own address, and an embedded resource contains one. */
   function block(given: Described): Described {
     const { resource } = given;
     return { ...item(given), ...(isRecord(resource) && { resource: item(resource) }) };
@@ -90,7 +91,7 @@ export function createScoping(server: string) {
       ...given,
       contents: list(given.contents, (one) => item(one)),
     }),
-    /** A prompt with its values. */
+    /** A prompt with its arguments filled in. */
     prompt: (given: Described): Described => ({
       ...given,
       messages: list(given.messages, (message) => ({

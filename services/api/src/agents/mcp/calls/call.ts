@@ -33,18 +33,18 @@ import type { ToolLists } from './tool-lists.ts';
 export interface McpCallOptions {
   /** A call rejects only when this signal is aborted, with its reason. */
   readonly signal?: AbortSignal;
-  /** For the whole call, including the time to open a connection. */
+  /** The time limit of the whole call, including the time to open a connection. */
   readonly timeoutMs?: number;
   /** Headers of this call, such as a trace context. HTTP only. Never a credential. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly onProgress?: (progress: McpProgress) => void;
-  /** Gets what the server logs about the call. Only over HTTP, where such messages name their request. */
+  /** Receives what the server logs about the call. Only over HTTP, where such messages name their request. */
   readonly onLog?: (message: McpLogMessage) => void;
-  /** True: the result is also kept as the server sent it, with binary data, for a caller that is no model. */
+  /** True if the result is also kept as the server sent it, with binary data, for callers other than models. */
   readonly whole?: true;
-  /** Answers what the server asks during the call. Required where the handle has a person to ask. */
+  /** Answers what the server asks during the call. Required if the handle has a person to ask. */
   readonly asker?: McpAsker | undefined;
-  /** The answers to the round that the call had returned before, by its keys, and the server's state. */
+  /** The answers to the round that the call returned before, by its keys, and the server's state. */
   readonly answers?: {
     readonly inputResponses?: Readonly<Record<string, unknown>>;
     readonly requestState?: string;
@@ -55,7 +55,7 @@ interface CallerDeps {
   readonly sendRequest: SendRequest;
   readonly limits: McpLimits;
   readonly lists: ToolLists<ServerTarget>;
-  /** Gives no further call the target's connection. */
+  /** Excludes the target's connection from further calls. */
   readonly retire: (target: ServerTarget) => void;
 }
 
@@ -69,7 +69,8 @@ type CallServerTool = (
 
 // JSON-RPC code of the 2026-07-28 revision: a header does not match its argument. The call was not executed.
 const HEADER_MISMATCH = -32020;
-// The exchange ends the call: it also counts the time to connect, and does not count waits for people.
+// The SDK's own timeout is disabled in effect. The exchange ends the call instead: it also counts the time to connect,
+// and does not count waits for people.
 const SDK_TIMEOUT_MS = 2 ** 31 - 1;
 
 interface SentCall {
@@ -80,13 +81,16 @@ interface SentCall {
 }
 
 export function createCaller({ sendRequest, limits, lists, retire }: CallerDeps): CallServerTool {
-  /** From the cached list, without the output schema: the SDK would refuse results that do not match it. */
+  /**
+   * The definition comes from the cached list, without the output schema: the SDK would refuse results that do not
+   * match it.
+   */
   function definitionOf(target: ServerTarget, name: string): Tool {
     const known = lists.cached(target)?.tools.find((tool) => tool.name === name);
     return { name, inputSchema: { ...known?.inputSchema, type: 'object' } };
   }
 
-  /** Where the list is not known, the call counts as one with an effect. */
+  /** If the list is not known, the call counts as one with an effect. */
   function isRepeatable(target: ServerTarget, name: string): boolean {
     const hints = lists.cached(target)?.tools.find((tool) => tool.name === name)?.hints;
     return hints !== undefined && (hints.readOnlyHint || hints.idempotentHint);
@@ -100,7 +104,7 @@ export function createCaller({ sendRequest, limits, lists, retire }: CallerDeps)
     const { asker, answers, headers, onProgress, onLog } = options;
     exchange.onLog = onLog;
     const isModern = revision === '2026-07-28';
-    // A server of the 2026 revision logs where the request says so.
+    // A server of the 2026 revision sends log messages only if the request asks for them.
     const meta = onLog !== undefined && isModern && { _meta: { [LOG_LEVEL_META_KEY]: 'debug' } };
     const sendOnce = () =>
       client.callTool(
@@ -131,7 +135,7 @@ export function createCaller({ sendRequest, limits, lists, retire }: CallerDeps)
     const mayRepeat = () => isRepeatable(target, name);
     const replyAfter = (result: McpCallReply, failure: unknown) => {
       const need = neededAfter(failure, revision, { isRepeatable: mayRepeat, hasAsked });
-      // The next connection may be one of another revision.
+      // The next connection may have another revision.
       if (need !== undefined) forget(target);
       return { result, need };
     };
@@ -175,7 +179,7 @@ export function createCaller({ sendRequest, limits, lists, retire }: CallerDeps)
   }
 }
 
-/** The same asker, which notes that it was used. */
+/** Wraps an asker to report that it was used. */
 function notingAsker(asker: McpAsker, onAsked: () => void): McpAsker {
   return {
     ask(read, withdrawn) {
@@ -200,12 +204,12 @@ function replyOf(
     : resultOf(reply, { bytesMax: limits.resultBytesMax, whole });
 }
 
-/** A result of a server has no `type` of ours: what is open in it is checked by its content. */
+/** Results of servers have no `type` from Parley; their content tells which kind they are. */
 function isNoResult(reply: CallToolResult | McpTaskHandle | McpFailure): reply is McpTaskHandle | McpFailure {
   return 'type' in reply && !('content' in reply);
 }
 
-/** A round of questions; refused where it is larger than `bytesMax`. */
+/** A round of questions. It is refused if it is larger than `bytesMax`. */
 export function roundOf(
   { inputRequests = {}, requestState: state }: { inputRequests?: object; requestState?: string },
   bytesMax: number,

@@ -40,9 +40,9 @@ export interface McpToolsOptions {
   readonly limits?: Partial<McpLimits>;
   /** Receives what programs write to stderr: a limited number of short lines, with secrets removed. */
   readonly onStderr?: (serverId: string, line: string) => void;
-  /** Called for every reply that refuses the credential. */
+  /** Called for each reply that rejects the credential. */
   readonly onUnauthorized?: (serverId: string, status: 401 | 403) => void;
-  /** Called when it was chosen in which revision a server is called, and why. */
+  /** Called when the revision for a server was chosen, with the reason. */
   readonly onRevision?: OnRevision;
 }
 
@@ -50,7 +50,7 @@ export interface McpToolsOptions {
 export interface McpServerRef {
   readonly id: string;
   readonly title: string;
-  /** What the server is told that it can ask for; absent: nothing, and calls need no asker. */
+  /** What Parley declares to the server that it can ask for. Absent: nothing, and calls need no asker. */
   readonly modes?: AskableKinds | undefined;
   /** The tools, from the cache while it is fresh. Rejects only with the reason of `signal`. */
   listTools(options?: Pick<McpCallOptions, 'signal'>): Promise<McpToolList>;
@@ -60,21 +60,24 @@ export interface McpServerRef {
     args: Readonly<Record<string, unknown>>,
     options?: McpCallOptions,
   ): Promise<McpCallReply>;
-  /** Asks about the task that the server made of a call. Rejects only with the reason of `signal`. */
+  /** Sends a request about the task that the server made of a call. Rejects only with the reason of `signal`. */
   askAboutTask(taskId: string, request: TaskRequest, options?: TaskRequestOptions): Promise<McpTaskReply>;
-  /** Listens to such a task until the signal aborts or the stream ends. Never rejects. */
+  /** Listens to a task until the signal aborts or the stream ends. Never rejects. */
   listenToTask(
     taskId: string,
     listener: TaskListener,
     signal: AbortSignal,
   ): Promise<TaskSilence | McpFailure>;
-  /** Reads prompts, resources or completions; a round only with an asker. Rejects only with the reason of `signal`. */
+  /**
+   * Reads prompts, resources or completions. The server can ask during the read only with an asker. Rejects only with
+   * the reason of `signal`.
+   */
   read(
     method: ReadMethod,
     params: Readonly<Record<string, unknown>>,
     options?: ReadOptions,
   ): Promise<McpReadResult | McpRound>;
-  /** Watches resources until none is wanted or the connection breaks. Never rejects. */
+  /** Watches resources until none are wanted or the connection breaks. Never rejects. */
   watch(wanted: WantedResources, signal: AbortSignal): Promise<WatchEnd>;
   /**
    * Replaces the headers, as after a refresh or a reconnection. The connection with the old headers gets no further
@@ -86,9 +89,9 @@ export interface McpServerRef {
 /** All MCP servers of a pod. */
 export interface McpTools {
   /**
-   * The server, with this credential or with the project's own. Handles with the same server, credential key and
-   * headers share one connection. No others share it. With `asked`, the server may ask that person: the connection is
-   * then theirs alone and carries one call at a time.
+   * Opens the server with this credential or the project's own. Handles with the same server, credential key and
+   * headers share one connection, and no others share it. With `asked`, the server may ask that person: the connection
+   * is then the person's own, and carries one call at a time.
    */
   open(config: McpServerConfig, credential?: McpCredential, asked?: AskedPerson): McpServerRef;
   /** Number of connections that are open or being opened. */
@@ -126,7 +129,7 @@ export function createMcpTools({
   const watch = createWatcher({ pool, exchanges, limits });
   const slots = createSlots();
 
-  /** Connections that can ask carry one call at a time. Others carry any number. */
+  /** Connections on which the server can ask carry one call at a time. Others carry any number. */
   function connected<T>(target: ServerTarget, work: (target: ServerTarget) => Promise<T>): Promise<T> {
     if (target.modes === undefined) return work(target);
     return slots.inSlot(target.key, (slot) => work(slotOf(target, slot)));
@@ -150,7 +153,7 @@ export function createMcpTools({
         listTools: async ({ signal } = {}) => {
           signal?.throwIfAborted();
           const list = lists.get(target);
-          // Other callers may wait for the same list, so an aborted caller does not cancel it.
+          // Other callers may wait for the same list, so aborting one caller does not cancel the request.
           return signal === undefined ? list : raceAbort({ signal }, list);
         },
         call: async (name, args, options = {}) => {
@@ -163,7 +166,7 @@ export function createMcpTools({
         },
         askAboutTask: async (taskId, request, options = {}) => {
           options.signal?.throwIfAborted();
-          // In the revision that has tasks.
+          // `hasRound` selects the revision that has tasks.
           const requested = { name: request.method, hasRound: true };
           const result = await inNeededRevision(target, requested, (asked) =>
             connected(asked, (one) => askAboutTask(one, taskId, request, options)),
@@ -195,7 +198,7 @@ export function createMcpTools({
     close: async () => {
       await pool.close();
       await guard.close();
-      // Each storage in use costs every promise of the process some time.
+      // Each AsyncLocalStorage in use slows down every promise of the process.
       exchanges.disable();
     },
   };
@@ -205,7 +208,7 @@ function isUnauthorized(result: { readonly type: string }): result is McpUnautho
   return result.type === 'unauthorized';
 }
 
-/** What a read is about. No tool has such a name. */
+/** The name of a read. No tool has a name of this form. */
 function nameOfRead(method: ReadMethod, { name, uri }: Readonly<Record<string, unknown>>): string {
   return JSON.stringify([method, name ?? uri]);
 }

@@ -11,10 +11,10 @@ import type { McpRevision } from '../server-config.ts';
 import type { ServerTarget } from '../target.ts';
 import { type McpCallOptions, roundOf } from './call.ts';
 
-/** Requests during which a server may ask the person, and which may be repeated all the same. */
+/** Requests during which a server may ask the person. They may be repeated nevertheless. */
 export type AskingReadMethod = 'prompts/get' | 'resources/read';
 
-/** Requests of MCP that read. They may be repeated. */
+/** MCP requests that only read. They may be repeated. */
 export type ReadMethod =
   | AskingReadMethod
   | 'prompts/list'
@@ -25,7 +25,7 @@ export type ReadMethod =
 /** With an asker, the server may ask during the request. */
 export type ReadOptions = Pick<McpCallOptions, 'signal' | 'timeoutMs' | 'asker' | 'answers'>;
 
-/** Sends a request to a server, and returns its result, or what it asks before. */
+/** Sends a request to a server. Returns its result, or the questions that the server asks first. */
 type ReadFromServer = (
   target: ServerTarget,
   method: ReadMethod,
@@ -43,14 +43,15 @@ const CAPABILITIES = {
 } as const satisfies Record<ReadMethod, string>;
 
 const Result = withInputRequired(z.looseObject({}));
-// The exchange ends the request. This ends the request of the SDK, in case it does not follow its signal.
+// The margin of the SDK's timeout. The exchange ends the request; the SDK's timeout is for the case that it ignores its
+// signal.
 const MARGIN_MS = 1_000;
 const SDK_TIMEOUT_MS = 2 ** 31 - 1;
 
 interface ReaderDeps {
   readonly sendRequest: SendRequest;
   readonly limits: McpLimits;
-  /** Gives no further request the target's connection. */
+  /** Excludes the target's connection from further requests. */
   readonly retire: (target: ServerTarget) => void;
 }
 
@@ -58,7 +59,7 @@ interface ReaderDeps {
 export function createReader({ sendRequest, limits, retire }: ReaderDeps): ReadFromServer {
   return async (target, method, params, { signal, timeoutMs = limits.callTimeoutMs, asker, answers }) => {
     const bounds = { timeoutMs, signal, isRepeatable: () => true };
-    // The exchange ends a request whose time is paused while the person thinks.
+    // With an asker, the exchange alone ends the request, because its clock is paused while the person thinks.
     const timeout = asker === undefined ? timeoutMs + MARGIN_MS : SDK_TIMEOUT_MS;
     let revision: McpRevision | undefined;
     try {
@@ -72,12 +73,12 @@ export function createReader({ sendRequest, limits, retire }: ReaderDeps): ReadF
       });
       if ('error' in reply) {
         const { error } = reply;
-        // A read has no effect, so it may be made again whatever was asked.
+        // A read has no effect, so it may be repeated even after questions were asked.
         const need =
           asker === undefined
             ? undefined
             : neededAfter(error, revision, { isRepeatable: bounds.isRepeatable, hasAsked: false });
-        // What the server asks late must not reach the next request, which may be one of another revision.
+        // Late questions of the server must not reach the next request. That request may also need another revision.
         if (need !== undefined || !(error instanceof ProtocolError)) forget(target);
         return { result: failureOf(error, reply.dispatched), need };
       }

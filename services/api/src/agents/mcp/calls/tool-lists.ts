@@ -1,18 +1,18 @@
 import { LRUCache } from 'lru-cache';
 import type { McpOffer, McpToolList } from '../results.ts';
 
-/** Names a list of tools. */
+/** The key of a list of tools. */
 interface Listed {
   readonly listKey: string;
 }
 
 /** The tools of servers, cached per credential: a server may offer each user different tools. */
 export interface ToolLists<P extends Listed> {
-  /** From the cache, or fetched. Concurrent callers share one fetch. */
+  /** The list from the cache, or fetched. Concurrent callers share one fetch. */
   get(target: P): Promise<McpToolList>;
-  /** Only from the cache. */
+  /** The list if it is cached. */
   cached(target: P): McpOffer | undefined;
-  /** Drops the cached list. The result of a fetch under way is not cached. */
+  /** Drops the cached list. The result of a fetch that is under way is not cached. */
   invalidate(target: P): void;
 }
 

@@ -6,8 +6,9 @@ const SEPARATOR = '__';
 const HASHED = /_[0-9a-f]{8}$/;
 
 /**
- * The name of a server's tool for models: of `[A-Za-z0-9_-]` and at most 64 long, which all providers accept. A name that
- * had to be changed ends in a hash of the original, so that two tools never share a name. It is the same on every pod.
+ * The name of a server's tool for models. It consists of at most 64 characters of `[A-Za-z0-9_-]`, which all providers
+ * accept. A name that had to be changed ends in a hash of the original, so that two tools never share a name. It is the
+ * same on every pod.
  */
 export function modelToolName(serverId: string, toolName: string): string {
   const [server, tool] = [plain(serverId), plain(toolName)];
@@ -22,7 +23,7 @@ export function modelToolName(serverId: string, toolName: string): string {
   return `${name.slice(0, LENGTH_MAX - HASH_LENGTH - 1)}_${suffix}`;
 }
 
-/** True when another pair of names gives the same text: `a_` and `b`, `a` and `_b`. */
+/** True if another pair of names would give the same text, as `a_` and `b` would with `a` and `_b`. */
 function isAmbiguous(server: string, tool: string): boolean {
   return `${server}_`.includes(SEPARATOR) || tool.startsWith('_');
 }

@@ -6,7 +6,7 @@ import { hasValidParamHeaders } from '../transports/param-headers.ts';
 import { metaForClients, visibilityOf } from '../visibility.ts';
 import { modelToolName } from './tool-name.ts';
 
-/** One page of `tools/list`. Loose, so that one invalid tool does not invalidate the page. */
+/** One page of `tools/list`. The schema is loose, so that one invalid tool does not invalidate the page. */
 export const ToolPage = z.object({ tools: z.array(z.unknown()), nextCursor: z.string().optional() });
 
 const Hint = z.boolean().optional().catch(undefined);
@@ -37,7 +37,7 @@ const OfferedTool = z.object({
   _meta: z.unknown().optional(),
 });
 
-// The specification allows 128 characters. Characters that are not printable must not reach a prompt.
+// The specification allows 128 characters. Unprintable characters must not reach a prompt.
 const NAME = /^[\x21-\x7e]{1,128}$/;
 const TITLE_MAX = 200;
 const DROPPED_MAX = 1_000;
@@ -45,7 +45,7 @@ const NAME_SHOWN_MAX = 128;
 
 interface OfferRules extends Pick<McpLimits, 'toolsMax' | 'descriptionMax' | 'schemaBytesMax'> {
   readonly serverId: string;
-  /** True when arguments may have to be mirrored in headers. */
+  /** True if arguments may have to be mirrored in headers. */
   readonly mirrorsParams: boolean;
 }
 
@@ -83,7 +83,7 @@ function toolOf(raw: unknown, rules: OfferRules): McpTool | { name: string; reas
   const { inputSchema, outputSchema, annotations, description = '', execution, _meta } = parsed.data;
   const json = JSON.stringify(inputSchema);
   if (Buffer.byteLength(json) > rules.schemaBytesMax) return { name, reason: 'schema_too_large' };
-  // What was left out of it stands where a schema must be.
+  // A part of the tool that was too large was removed earlier, so its schema is incomplete.
   if (json.includes(LEFT_OUT)) return { name, reason: 'schema_too_deep' };
   if (rules.mirrorsParams && !hasValidParamHeaders(inputSchema)) return { name, reason: 'bad_schema' };
   const title = parsed.data.title ?? annotations?.title;
@@ -108,7 +108,9 @@ function toolOf(raw: unknown, rules: OfferRules): McpTool | { name: string; reas
   };
 }
 
-/** A large or deep output schema is left out: the tool can be used without it. */
+/**
+ * True if an output schema is small and flat enough. Otherwise it is removed, because the tool can be used without it.
+ */
 function isUsable(schema: object, { schemaBytesMax }: OfferRules): boolean {
   const json = JSON.stringify(schema);
   return Buffer.byteLength(json) <= schemaBytesMax && !json.includes(LEFT_OUT);

@@ -8,26 +8,29 @@ import type { McpFailure } from '../results.ts';
 import type { ServerTarget } from '../target.ts';
 import { type Exchanges, raceAbort, startExchange } from '../transports/exchange.ts';
 
-/** The resources of one server that are to be watched. They change while it is watched. */
+/** The resources of one server that are to be watched. The set may change during the watch. */
 export interface WantedResources {
   uris(): ReadonlySet<string>;
   /**
-   * Resolves once `uris` is another set than when it was called last, or the signal is aborted; and after a while where the
-   * server refused one that it did report before.
+   * Resolves when `uris` differs from the set at the last call, or the signal is aborted. If the server refused a
+   * resource that it reported before, it also resolves after a while.
    */
   changed(signal: AbortSignal): Promise<void>;
-  /** The server reports changes of it from now on. */
+  /** From now on the server reports changes of the resource. */
   watched(uri: string): void;
-  /** The server does not report changes of it, at least for now. */
+  /** The server does not report changes of the resource, at least for now. */
   refused(uri: string, failure: McpFailure): void;
-  /** It changed, or may have. */
+  /** The resource has changed, or may have changed. */
   updated(uri: string): void;
 }
 
-/** Why resources are not watched any more. `interrupted`: the connection broke, or none is wanted. `absent`: the server cannot. */
+/**
+ * Why resources are no longer watched. `interrupted`: the connection broke, or no resource is wanted. `absent`: the
+ * server cannot report changes.
+ */
 export type WatchEnd = { readonly type: 'interrupted' } | { readonly type: 'absent' } | McpFailure;
 
-/** Watches resources over one connection until none is wanted or the connection breaks. Never rejects. */
+/** Watches resources over one connection until none are wanted or the connection breaks. Never rejects. */
 type WatchServer = (target: ServerTarget, wanted: WantedResources, signal: AbortSignal) => Promise<WatchEnd>;
 
 interface WatcherDeps {
@@ -42,10 +45,10 @@ const NOT_REPORTED: McpFailure = {
   message: 'The server does not report changes of this resource.',
 };
 
-/** Subscriptions of one connection that are begun at once. */
+/** How many subscriptions a connection begins at the same time. */
 const AT_ONCE = 20;
 
-/** True for what concerns one request, and not the connection that all share. */
+/** True for an error of one request that does not affect the shared connection. */
 function isOfRequest(error: unknown): boolean {
   if (error instanceof SdkError) return error.code === SdkErrorCode.RequestTimeout;
   return error instanceof ProtocolError;
@@ -53,7 +56,7 @@ function isOfRequest(error: unknown): boolean {
 
 /** What the server was told to report, in either revision. */
 interface Subscribed {
-  /** Subscribes to what is new among these, of which there is one at least, and ends what is not among them. */
+  /** Subscribes to the new resources in this nonempty set, and ends the subscriptions that are not in it. */
   adjust(uris: ReadonlySet<string>): Promise<void>;
   close(): Promise<void>;
 }
@@ -74,7 +77,7 @@ export function createWatcher({ pool, exchanges, limits }: WatcherDeps): WatchSe
   function bySession(connection: McpConnection, wanted: WantedResources, known: Set<string>): Subscribed {
     const end = (uri: string) => send(connection, 'resources/unsubscribe', uri).catch(() => undefined);
     async function begin(uri: string): Promise<void> {
-      // At once: what is reported may come before the reply.
+      // The resource counts as known before the reply, because reports may precede the reply.
       known.add(uri);
       try {
         await send(connection, 'resources/subscribe', uri);
@@ -100,7 +103,7 @@ export function createWatcher({ pool, exchanges, limits }: WatcherDeps): WatchSe
     };
   }
 
-  /** One stream for all (2026-07-28). The next one begins before the last one ends. */
+  /** One stream for all resources (2026-07-28). The next stream opens before the previous one closes. */
   function byListening(
     connection: McpConnection,
     wanted: WantedResources,
@@ -117,7 +120,7 @@ export function createWatcher({ pool, exchanges, limits }: WatcherDeps): WatchSe
           current = await listen([...uris]);
         } catch (error) {
           if (!isOfRequest(error)) throw error;
-          // Those who watch the others go on.
+          // The resources that were watched before stay watched.
           for (const uri of uris) if (!known.has(uri)) wanted.refused(uri, failureOf(error, 'maybe'));
           return;
         }
@@ -128,7 +131,7 @@ export function createWatcher({ pool, exchanges, limits }: WatcherDeps): WatchSe
       },
       close: async () => current?.close(),
     };
-    /** Tells what the server agreed to report. */
+    /** Reports which resources the server agreed to watch. */
     function take(honored: ReadonlySet<string>, uris: ReadonlySet<string>): void {
       const before = new Set(known);
       known.clear();
@@ -161,7 +164,7 @@ export function createWatcher({ pool, exchanges, limits }: WatcherDeps): WatchSe
       for (const one of known) if (uri === undefined || isWithin(uri, one)) wanted.updated(one);
     });
     try {
-      // What is reported before the stream is open is lost. In the newer revision, it is the subscription's own.
+      // Reports before the stream is open are lost. In the newer revision the subscription has its own stream.
       if (!isModern) await connection.listening();
       if (notices.areAbsent) return { type: 'absent' };
       if (notices.lost.aborted) return { type: 'interrupted' };
@@ -196,7 +199,7 @@ export function createWatcher({ pool, exchanges, limits }: WatcherDeps): WatchSe
   };
 }
 
-/** True for the resource itself, and for one below it: servers may report parts of what was subscribed to. */
+/** True for the resource itself and for resources below it: servers may report parts of what was subscribed to. */
 export function isWithin(uri: string, subscribed: string): boolean {
   if (!uri.startsWith(subscribed)) return false;
   const rest = uri.slice(subscribed.length);

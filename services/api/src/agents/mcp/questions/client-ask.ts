@@ -16,22 +16,22 @@ import {
 
 /** What a server may ask for during a call: questions for the person, and services of the client. */
 export interface AskableKinds extends QuestionModes {
-  /** Absent: none. */
+  /** Services that the client offers; absent if there are none. */
   readonly services?: ClientServices | undefined;
 }
 
-/** What a server asks of the client itself. */
+/** A request that a server makes of the client itself. */
 export interface ClientAsk {
   readonly mode: 'client';
   readonly method: ClientMethod;
   readonly params: Readonly<Record<string, unknown>>;
 }
 
-/** A request of a server, and its answer in MCP's words. */
+/** A request of a server, with its answer in MCP's format. */
 export type ServerRequest = ServerQuestion | ClientAsk;
 export type ServerReply = ServerAnswer | ClientResult;
 
-/** There is no result of the client. The code is one of JSON-RPC or of the client. */
+/** The client gave no result. The code is one of JSON-RPC or of the client. */
 export class ClientRefused extends Error {
   readonly code: number;
 
@@ -45,7 +45,7 @@ export class ClientRefused extends Error {
 const ELICIT = 'elicitation/create';
 const BYTES_MAX = 64_000;
 
-// `includeContext` is left out: what other servers told the client is none of this one's business.
+// `includeContext` is removed: a server must not learn what other servers told the client.
 const Sampling = z.object({
   messages: z
     .array(z.looseObject({ role: z.enum(['user', 'assistant']) }), 'must be a list')
@@ -60,7 +60,7 @@ const Sampling = z.object({
   toolChoice: z.looseObject({}).optional(),
 });
 
-/** Whether a request of that method may be made, as far as it was declared. */
+/** True if the declared capabilities allow requests of this method. */
 export function isAskable(method: unknown, { form, url, services }: AskableKinds): boolean {
   switch (method) {
     case ELICIT:
@@ -74,13 +74,16 @@ export function isAskable(method: unknown, { form, url, services }: AskableKinds
   }
 }
 
-/** What a client must declare for requests of that method, as an error names it; nothing for an unknown method. */
+/**
+ * The capability that a client must declare for this method, in the form in which errors name it. Undefined for an
+ * unknown method.
+ */
 export function capabilityFor(method: unknown): Readonly<Record<string, object>> | undefined {
   const known = CLIENT_METHODS.find((one) => one === method);
   return known && { [known === 'roots/list' ? 'roots' : 'sampling']: {} };
 }
 
-/** Reads a request that may be made. Throws QuestionRefused where it is not well formed. */
+/** Reads a request that may be made. Throws QuestionRefused if it is malformed. */
 export function readRequest(method: string, params: unknown, kinds: AskableKinds): ServerRequest {
   if (method === ELICIT) return readQuestion(params, kinds);
   if (method === 'roots/list') return { mode: 'client', method, params: {} };

@@ -11,18 +11,18 @@ import type { McpAsker } from './asker.ts';
 import { type AskableKinds, ClientRefused, isAskable, readRequest } from './client-ask.ts';
 import { QuestionRefused } from './question.ts';
 
-/** What a server of the 2025 revision asks on one connection. */
+/** The questions that a server of the 2025 revision asks on one connection. */
 export interface ConnectionQuestions {
   /**
-   * Runs a call: the server's questions go to its asker until it ends. The protocol does not say to which call a question
-   * belongs, so a connection that can ask carries one call at a time.
+   * Runs a call. Until it ends, the server's questions go to the call's asker. The protocol does not say to which call
+   * a question belongs, so a connection on which the server can ask carries one call at a time.
    */
   during<T>(call: AskingCall, work: () => Promise<T>): Promise<T>;
   /** Answers a request of the server. */
   onRequest(request: JSONRPCRequest, context: ClientContext): Promise<Result>;
-  /** The server reports that a page of -32042 is finished. */
+  /** Called when the server reports that a page of -32042 is finished. */
   onComplete(elicitationId: string): void;
-  /** Resolves when that page is finished. Rejects with the reason of the signal. */
+  /** Resolves when the page with this id is finished. Rejects with the reason of the signal. */
   completed(elicitationId: string, signal: AbortSignal): Promise<void>;
 }
 
@@ -33,14 +33,14 @@ export interface AskingCall {
 
 interface ConnectionQuestionsOptions {
   readonly modes: AskableKinds;
-  /** How often a server that asked for progress is informed that the person has not answered yet, in ms. */
+  /** How often a server that asked for progress is told that the person has not answered yet, in ms. */
   readonly progressMs: number;
-  /** Called once when the server asks too often after a call has ended: each question would cost a refusal, without end. */
+  /** Called once if the server keeps asking after a call has ended, which would cause refusals without end. */
   readonly onEndless: () => void;
 }
 
 const COMPLETED_MAX = 100;
-/** Questions between two calls that are refused one by one. */
+/** How many questions between two calls are refused one by one. */
 const OUTSIDE_OF_CALLS_MAX = 100;
 
 export function createConnectionQuestions({
@@ -50,7 +50,7 @@ export function createConnectionQuestions({
 }: ConnectionQuestionsOptions): ConnectionQuestions {
   let outsideOfCalls = 0;
   let current: (AskingCall & { readonly over: AbortSignal }) | undefined;
-  // A notice may arrive before the error that makes it meaningful.
+  // The notice that a page is finished may arrive before the error that names the page.
   const completed = new Set<string>();
   const waiting = new Map<string, () => void>();
 
@@ -71,11 +71,11 @@ export function createConnectionQuestions({
     const stop = reportProgress(mcpReq, progressMs);
     try {
       const answer = await exchange.waiting(() => asker.ask(read, withdrawn));
-      // A server that gets an answer after the call was stopped might still carry it out.
+      // The call was stopped. If the server got the answer now, it might still carry the call out.
       exchange.signal.throwIfAborted();
       return { ...answer };
     } catch (error) {
-      // The call ends: a server without an end of its own questions is not called further.
+      // A server that asks without end is not called further, so the call ends.
       if (error instanceof TooManyQuestions) exchange.fail(error);
       throw error;
     } finally {
@@ -93,7 +93,7 @@ export function createConnectionQuestions({
         return await work();
       } finally {
         current = undefined;
-        // A server may return its result without waiting for the answer.
+        // The open question is withdrawn: a server may return its result without waiting for the answer.
         ending.abort();
         completed.clear();
         waiting.clear();
@@ -128,7 +128,9 @@ export function createConnectionQuestions({
   };
 }
 
-/** Reports progress to a server that gave a token: servers with a timeout wait for as long as there is progress. */
+/**
+ * Reports progress to a server that sent a progress token: servers with a timeout wait as long as there is progress.
+ */
 function reportProgress({ _meta, notify }: ClientContext['mcpReq'], everyMs: number): () => void {
   const progressToken = _meta?.progressToken;
   if (progressToken === undefined) return () => undefined;
@@ -153,7 +155,7 @@ function noCall(): ProtocolError {
   );
 }
 
-/** Errors that are not meant for servers become one without details. */
+/** Replaces errors that are not meant for servers by one without details. */
 function protocolErrorOf(error: unknown): ProtocolError {
   if (error instanceof ProtocolError) return error;
   if (error instanceof QuestionRefused)

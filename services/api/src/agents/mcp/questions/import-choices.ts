@@ -12,16 +12,20 @@ interface ImportedChoice {
   readonly title?: unknown;
 }
 
-/** What a schema offers to choose from. */
+/** The choices that a schema offers. */
 interface ImportedChoices {
-  /** Plain values, values with names beside them (`enumNames`), or each value with its title. */
+  /**
+   * How the choices are written: plain values, values with a separate list of names (`enumNames`), or values with
+   * titles.
+   */
   readonly spelling: 'values' | 'named' | 'titled';
   readonly choices: readonly ImportedChoice[];
 }
 
 /**
- * The choices of a schema that its type and all of its limits allow. Undefined where it has none, not only choices of plain
- * values, or a limit that is not judged here: it then stays as it is, and is refused.
+ * The choices of a schema that satisfy its type and all its limits. Undefined if the schema has no choices, has choices
+ * other than plain values, or has a limit that cannot be checked here. The schema then stays unchanged and is refused
+ * later.
  */
 export function choicesOf(schema: RawSchema): ImportedChoices | undefined {
   const sources = CHOICES.toReversed()
@@ -37,21 +41,21 @@ export function choicesOf(schema: RawSchema): ImportedChoices | undefined {
   return { ...first, choices };
 }
 
-/** The field of the form for one choice. */
+/** The form's field for selecting one choice. */
 export function selectOf({ spelling, choices }: ImportedChoices): RawSchema {
   if (spelling === 'titled') return { type: 'string', oneOf: titled(choices) };
   const names = spelling === 'named' ? { enumNames: choices.map(({ title }) => title) } : {};
   return { type: 'string', enum: choices.map(({ value }) => String(value)), ...names };
 }
 
-/** The items of the form's field for several choices. */
+/** The items of the form's field for selecting several choices. */
 export function itemsOf({ spelling, choices }: ImportedChoices): RawSchema {
   return spelling === 'values'
     ? { type: 'string', enum: choices.map(({ value }) => String(value)) }
     : { anyOf: titled(choices) };
 }
 
-/** The values of choices that are no texts, by their texts. */
+/** The values of choices that are not texts, by the text that represents them. */
 export function valuesOf({ choices }: ImportedChoices): FieldRestore['values'] {
   const others = choices.flatMap(({ value }) =>
     typeof value === 'string' ? [] : [[String(value), value] as const],
@@ -59,12 +63,12 @@ export function valuesOf({ choices }: ImportedChoices): FieldRestore['values'] {
   return others.length === 0 ? undefined : Object.fromEntries(others);
 }
 
-/** A choice without a title is shown by its value. */
+/** Choices with titles. A choice without a title is shown by its value. */
 function titled(choices: readonly ImportedChoice[]): readonly unknown[] {
   return choices.map(({ value, title = String(value) }) => ({ const: String(value), title }));
 }
 
-/** The choices that one keyword names. Undefined where it names anything else. */
+/** The choices in one keyword. Undefined if the keyword contains anything else. */
 function choicesBy(key: string, schema: RawSchema): ImportedChoices | undefined {
   if (key === 'const') return choicesIn('values', [schema]);
   const list = schema[key];
@@ -79,7 +83,7 @@ function choicesBy(key: string, schema: RawSchema): ImportedChoices | undefined 
   return choicesIn(hasNames ? 'named' : 'values', given);
 }
 
-/** How many values a list names, by itself and in its alternatives. */
+/** The number of values in a list, including those in its alternatives. */
 function countOf(list: readonly unknown[]): number {
   const values = (one: unknown) => (isRecord(one) && Array.isArray(one.enum) ? one.enum.length : 1);
   return list.reduce((count: number, one) => count + values(one), 0);
@@ -87,7 +91,7 @@ function countOf(list: readonly unknown[]): number {
 
 const UNREAD_IN_LITERALS = ['anyOf', 'oneOf', ...CONDITIONS, ...Object.values(LIMITS).flat()];
 
-/** The literals of one alternative: a `const`, or an `enum` of several. Undefined where it limits them otherwise. */
+/** The literals of one alternative: a `const`, or an `enum` of several. Undefined if it has other limits. */
 function literalsOf(alternative: unknown): readonly unknown[] | undefined {
   if (!isRecord(alternative)) return undefined;
   const { const: value, enum: values, title } = alternative;
@@ -112,7 +116,7 @@ function choicesIn(
   return choices.every((choice) => choice !== undefined) ? { spelling, choices } : undefined;
 }
 
-/** Judges a value by the type and the limits of a schema. Undefined where a limit cannot be judged. */
+/** Makes a check of values against the type and limits of a schema. Undefined if a limit cannot be checked. */
 function judgeOf(schema: RawSchema): ((value: unknown) => boolean) | undefined {
   const isKnownFormat = TEXT_FORMATS.some((format) => format === own(schema, 'format'));
   if (isKnownFormat || ['pattern', ...CONDITIONS].some((key) => Object.hasOwn(schema, key))) return undefined;

@@ -8,26 +8,27 @@ import { CHOICES, CONDITIONS, LENGTHS, LIMITS, type RawSchema, unwrap } from './
 import type { FieldRestore } from './restores.ts';
 
 interface ImportedField {
-  /** A field of the form subset, unless it asks for something that the subset does not have. */
+  /** The field in the form subset, or unchanged if it needs something that the subset lacks. */
   readonly field: unknown;
   readonly restore: FieldRestore;
-  /** The server takes null for no answer. */
+  /** True if the server accepts null as "no answer". */
   readonly isNullable: boolean;
-  /** What the server says about the field, in all places that were read. */
+  /** Everything that the server's schema says about the field, from all places that were read. */
   readonly parts: readonly RawSchema[];
 }
 
 const EXAMPLES_MAX = 5;
 const EXAMPLE_LENGTH_MAX = 100;
-/** Examples beyond these are not read. */
+/** The maximum number of examples that are read. */
 const EXAMPLES_READ = 50;
 
 const LABELS = ['type', 'title', 'description', 'default'];
 
 /**
- * Rewrites one field of a server's schema: references into the schema, wrappers of null, choices of any spelling and of
- * numbers, exclusive bounds. Annotations and formats that forms do not know are dropped, for they make no answer wrong that
- * the server would take. What else is outside the subset stays, so that the check of the form says what it is.
+ * Rewrites one field of a server's schema into the form subset: references into the schema, wrappers of null, choices
+ * in any notation and of numbers, exclusive bounds. Annotations and formats that forms do not know are dropped, because
+ * that makes no valid answer invalid. Everything else outside the subset stays, so that the check of the form can name
+ * it.
  */
 export function importField(raw: unknown, root: RawSchema): ImportedField {
   if (!isRecord(raw)) return { field: raw, restore: {}, isNullable: false, parts: [] };
@@ -45,7 +46,7 @@ export function importField(raw: unknown, root: RawSchema): ImportedField {
 
 function isKept(key: string, type: unknown): boolean {
   if ([...LABELS, ...CHOICES, 'enumNames', ...CONDITIONS].includes(key)) return true;
-  // Whatever the type is, the check names it; until then every limit counts.
+  // An unknown type is reported by the check of the form; until then, the limits of all types count.
   const limits = typeof type === 'string' ? LIMITS[type] : undefined;
   return limits?.includes(key) ?? (typeof type !== 'string' && Object.values(LIMITS).flat().includes(key));
 }
@@ -56,7 +57,10 @@ interface WithChoices {
   readonly itemParts?: readonly RawSchema[];
 }
 
-/** Choices as forms spell them: `enum` or `oneOf` for one, `enum` or `anyOf` in the items for several. */
+/**
+ * The field with its choices in the notation of forms: `enum` or `oneOf` for one choice, `enum` or `anyOf` in the items
+ * for several.
+ */
 function withChoices(field: RawSchema, root: RawSchema): WithChoices {
   if (field.type === 'array' && isRecord(field.items)) {
     const { schema: items, parts: itemParts } = unwrap(field.items, root);
@@ -72,19 +76,19 @@ function withChoices(field: RawSchema, root: RawSchema): WithChoices {
   return { field: withTextDefault({ ...others, ...selectOf(choices) }), values: valuesOf(choices) };
 }
 
-/** The default of choices, which are texts. */
+/** The field with its default as text, because the choices are texts. */
 function withTextDefault(field: RawSchema): RawSchema {
   const preset = own(field, 'default');
   if (preset === undefined) return field;
   const text = (one: unknown) => (typeof one === 'number' || typeof one === 'boolean' ? String(one) : one);
-  // A longer list fits no field, so it is dropped.
+  // A default with more values than any field allows is cut here, and is dropped by the check.
   const list = Array.isArray(preset) ? preset.slice(0, DEFAULT_FORM_CAPS.options + 1).map(text) : undefined;
   return { ...field, default: list ?? text(preset) };
 }
 
 /**
- * A format that forms do not know is dropped. Schema generators add a `pattern` to every `format`, often one that RE2 does not
- * know: a known format suffices.
+ * Drops a format that forms do not know. For a known format, drops the `pattern`: schema generators add one to every
+ * `format`, often in a syntax that RE2 does not know, and the format suffices.
  */
 function withKnownFormat(field: RawSchema): RawSchema {
   const { format, pattern, ...others } = field;
@@ -92,7 +96,10 @@ function withKnownFormat(field: RawSchema): RawSchema {
   return { ...others, ...(pattern !== undefined && { pattern }) };
 }
 
-/** Adds to the description what people cannot see otherwise, as far as there is room: examples, limits of decimals. */
+/**
+ * Adds examples and the limits of decimals to the description as far as there is room, because the form shows them
+ * nowhere else.
+ */
 function withNotes(field: RawSchema, raw: RawSchema): RawSchema {
   const given = own(field, 'description');
   if (given !== undefined && typeof given !== 'string') return field;

@@ -1,7 +1,10 @@
 import { own } from '@parley/core/domain/plain-record';
 import type { RawSchema } from './parts.ts';
 
-/** A number field as forms write it: exclusive bounds become the next number that is allowed; whole steps, whole numbers. */
+/**
+ * A number field in the notation of forms: an exclusive bound becomes the next allowed number, and a whole-number step
+ * becomes an integer field.
+ */
 export function withFormNumbers(field: RawSchema): RawSchema {
   const { exclusiveMinimum, exclusiveMaximum, multipleOf, ...others } = field;
   if (field.type !== 'number' && field.type !== 'integer') return field;
@@ -17,7 +20,7 @@ export function withFormNumbers(field: RawSchema): RawSchema {
   };
 }
 
-/** The bound that allows what both allow. Draft 4 writes `true` for an exclusive bound, beside the bound. */
+/** Combines both bounds into one inclusive bound. Draft 4 writes `true` for an exclusive bound, beside the bound. */
 function inclusive(bound: unknown, exclusive: unknown, isWhole: boolean, direction: 1 | -1): unknown {
   const limit = exclusive === true ? bound : exclusive;
   if (typeof limit !== 'number' || !Number.isFinite(limit)) return bound;
@@ -28,7 +31,7 @@ function inclusive(bound: unknown, exclusive: unknown, isWhole: boolean, directi
   return direction === 1 ? Math.max(bound, next) : Math.min(bound, next);
 }
 
-/** The smallest number above this one. */
+/** The smallest number that is greater than this one. */
 function nextUp(value: number): number {
   const bits = new DataView(new ArrayBuffer(8));
   bits.setFloat64(0, value === 0 ? 0 : value);

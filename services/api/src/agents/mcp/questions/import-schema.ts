@@ -14,20 +14,22 @@ import { CONDITIONS, pick, type RawSchema, referred } from './parts.ts';
 import type { FieldRestore, Restores } from './restores.ts';
 import { ASKS_FOR_SECRET, createSecretJudge, secretFieldByTexts } from './secret-fields.ts';
 
-/** A schema of the form subset, or why a server's schema cannot be shown. The message is for the server's developers. */
+/**
+ * A schema in the form subset, or why a server's schema cannot be shown. The message is for the server's developers.
+ */
 type ImportedSchema =
   | {
       readonly ok: true;
       readonly schema: FormSchema;
-      /** How an answer becomes the one that the server's own schema describes. Absent: it is that answer. */
+      /** How an answer is converted to fit the server's own schema. Absent if no conversion is needed. */
       readonly restores?: Restores;
     }
   | { readonly ok: false; readonly message: string };
 
-// Before it is rewritten, a schema may be larger and deeper: definitions, examples and annotations are dropped.
+// A schema may be larger and deeper before it is rewritten, because definitions, examples and annotations are dropped.
 const RAW_CAPS = { ...DEFAULT_FORM_CAPS, jsonBytes: 4 * DEFAULT_FORM_CAPS.jsonBytes };
 const RAW_DEPTH_MAX = 64;
-/** Keywords by which a form limits its answers. Forms of the subset have the first of them only. */
+/** Keywords with which a form limits its answers. The form subset knows only the first of them. */
 const FORM_LIMITS = [
   'properties',
   'required',
@@ -43,15 +45,16 @@ const FORM_LIMITS = [
   'dependencies',
   ...CONDITIONS,
 ];
-// Conditions stay, so that they are refused: an answer that they forbid would be asked for.
+// Conditions are kept so that the form is refused for them: otherwise an answer that they forbid could be asked for.
 const FORM_KEYWORDS = ['$schema', 'type', 'title', 'description', ...FORM_LIMITS];
 /** Names with a special meaning in JavaScript objects, which forms refuse. */
 
 /**
- * Imports the `requestedSchema` of an `elicitation/create` (MCP 2025-11-25 and 2026-07-28), as servers and the generators of
- * their schemas write it. What can be said in the form subset is rewritten (import-field.ts); an optional field that cannot be
- * shown is left out, and the description names it; everything else outside the subset is refused, and so is a form that asks
- * for a secret, by its fields or by the message. Never throws; its cost is bounded by the caps of forms.
+ * Imports the `requestedSchema` of an `elicitation/create` (MCP 2025-11-25 and 2026-07-28), in the forms that servers
+ * and schema generators write. Fields that the form subset can express are rewritten (import-field.ts). An optional
+ * field that cannot be shown is left out, and the description names it. Everything else outside the subset is refused.
+ * So is a form that asks for a secret, in its fields or its message. Never throws; its cost is bounded by the caps of
+ * forms.
  */
 export function importSchema(raw: unknown, message: string): ImportedSchema {
   const excess = findExcess(raw, RAW_CAPS, RAW_DEPTH_MAX);
@@ -63,7 +66,7 @@ export function importSchema(raw: unknown, message: string): ImportedSchema {
   const leftOut = all.flatMap(({ name, fault, isNeeded }) =>
     fault !== undefined && !isNeeded ? [{ name, fault }] : [],
   );
-  // Where nothing else is asked, the form is refused for what is wrong with its fields.
+  // If no other field is left, the form is refused with the fault of its field.
   const isEmpty = leftOut.length === all.length;
   const stopping = all.find(({ fault, isNeeded }) => fault !== undefined && (isNeeded || isEmpty));
   if (stopping?.fault !== undefined) return refused(stopping.fault);
@@ -72,7 +75,7 @@ export function importSchema(raw: unknown, message: string): ImportedSchema {
   if (!checked.ok) return refused(checked.issues[0]);
   const secret = secretFieldByTexts(message, checked.schema);
   if (secret !== undefined) return refused(secretFault(secret));
-  // Behind the search for secrets, because the note names them.
+  // The note is added after the search for secrets, because it names secret fields.
   const noted = check(withLeftOut(checked.schema, leftOut));
   const restores = restoresOf(all);
   const hasRestores = Object.keys(restores).length > 0;
@@ -101,7 +104,7 @@ function pathOf(name: string): string {
   return joinPath('properties', shownName(name));
 }
 
-/** The form, or what it refers to. A reference stays where something beside it limits answers as well. */
+/** The form, or the schema to which it refers. A reference stays if a keyword beside it also limits answers. */
 function rootOf({ $ref: ref, ...beside }: RawSchema): RawSchema {
   const found = referred(ref, beside);
   const isAlone = FORM_LIMITS.every((key) => !Object.hasOwn(beside, key));
@@ -111,16 +114,16 @@ function rootOf({ $ref: ref, ...beside }: RawSchema): RawSchema {
 }
 
 interface ReadField {
-  /** The server's name. */
+  /** The field's name in the server's schema. */
   readonly name: string;
-  /** The name in the form. */
+  /** The field's name in the form. */
   readonly shown: string;
-  /** Absent where there is a fault. */
+  /** Absent if there is a fault. */
   readonly field?: FormField | undefined;
   /** Why the field cannot be asked. */
   readonly fault?: Issue | undefined;
   readonly restore: FieldRestore;
-  /** The server needs an answer other than null. */
+  /** True if the server needs an answer other than null. */
   readonly isNeeded: boolean;
 }
 
@@ -151,7 +154,7 @@ function namesIn(required: unknown): ReadonlySet<unknown> {
   return new Set(Array.isArray(required) ? required : []);
 }
 
-/** A field under a name that forms take, and with its own name as its title. */
+/** A field whose name the form refuses gets another name, and its own name as its title. */
 function withAllowedName(name: string, field: unknown, properties: RawSchema) {
   if (!RESERVED_NAMES.includes(name) || !isRecord(field)) return { shown: name, field };
   let allowed = `${name.replaceAll('_', '')}_`;
@@ -159,7 +162,7 @@ function withAllowedName(name: string, field: unknown, properties: RawSchema) {
   return { shown: allowed, field: { title: name, ...field } };
 }
 
-/** The field of the form, without a default that does not fit it, or what is wrong with it. */
+/** The field of the form, without a default that does not fit; or its fault. */
 function checkField(name: string, field: unknown): Pick<ReadField, 'field' | 'fault'> {
   const checked = check({ type: 'object', properties: Object.fromEntries([[name, field]]) });
   if (checked.ok) return { field: checked.schema.properties[name] };
@@ -169,7 +172,10 @@ function checkField(name: string, field: unknown): Pick<ReadField, 'field' | 'fa
   return checkField(name, others);
 }
 
-/** The fields whose patterns are small enough together, those that the server needs first. */
+/**
+ * Limits the total size of the patterns in a form. Fields that the server needs get room first; other fields that do
+ * not fit get a fault.
+ */
 function withPatternRoom(fields: readonly ReadField[]): ReadField[] {
   let room = PATTERN_SIZE_MAX;
   const excessive = fields
@@ -191,7 +197,7 @@ function formOf(root: RawSchema, properties: RawSchema, all: readonly ReadField[
   const { additionalProperties, required, ...form } = root;
   const asked = all.filter(({ field }) => field !== undefined);
   const needed = asked.filter(({ isNeeded }) => isNeeded).map(({ shown }) => shown);
-  // A name without a field stays, so that it is refused: no answer would be valid.
+  // A required name without a field is kept so that the form is refused: no answer would be valid.
   const unknown = [...namesIn(required)].filter((name) => !Object.hasOwn(properties, String(name)));
   const isList = Array.isArray(required);
   return {
@@ -204,7 +210,7 @@ function formOf(root: RawSchema, properties: RawSchema, all: readonly ReadField[
 }
 
 function restoresOf(fields: readonly ReadField[]): Restores {
-  // Of a field that is not asked, null may have to be sent.
+  // A field that is not asked may still need a null in the answer.
   const restores = fields.filter(({ field, restore }) => field !== undefined || restore.isNullWhenAbsent);
   return Object.fromEntries(
     restores

@@ -4,16 +4,16 @@ import { type Issue, shownName } from '@parley/core/domain/issue';
 import { readableLine } from '@parley/core/domain/readable';
 
 const REASON_LENGTH_MAX = 120;
-/** Of the note, so much is shown beside any description. */
+/** At least this many characters of the note are shown beside any description. */
 const NOTE_LENGTH_MIN = 400;
 
-/** A field of the server that is not asked, and why. */
+/** A field of the server's schema that is not asked, and why. */
 interface LeftOutField {
   readonly name: string;
   readonly fault: Issue;
 }
 
-/** The form with a description that names the fields that are not asked, and says why, as far as there is room. */
+/** The form with a description that names the fields that are not asked and says why, as far as there is room. */
 export function withLeftOut(schema: FormSchema, leftOut: readonly LeftOutField[]): FormSchema {
   if (leftOut.length === 0) return schema;
   const reasons = leftOut.map(
@@ -27,7 +27,7 @@ export function withLeftOut(schema: FormSchema, leftOut: readonly LeftOutField[]
   return { ...schema, description: description === '' ? note : `${description}\n${note}` };
 }
 
-/** The text with at most so many characters. */
+/** The text, cut to a maximum number of characters. */
 function cut(text: string, most: number): string {
   const characters = [...text];
   return characters.length <= most ? text : `${characters.slice(0, most - 1).join('')}…`;

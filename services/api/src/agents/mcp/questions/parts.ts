@@ -4,28 +4,30 @@ import { isRecord, own } from '@parley/core/domain/plain-record';
 /** A part of a server's schema. */
 export type RawSchema = Record<string, unknown>;
 
-/** A schema whose references and wrappers were followed. */
+/** A schema after its references and wrappers were followed. */
 interface Unwrapped {
-  /** What all parts say together, without null. */
+  /** The combination of all parts, without null. */
   readonly schema: RawSchema;
-  /** Each part that was met, the outermost first: what one of them says may be replaced by another in `schema`. */
+  /**
+   * Each part that was followed, the outermost first. `schema` may contain only one of two parts' values for a keyword.
+   */
   readonly parts: readonly RawSchema[];
-  /** Some part names null. */
+  /** True if a part mentions null. */
   readonly namesNull: boolean;
-  /** The server takes null. Undefined where that is in doubt. */
+  /** True if the server accepts null. Undefined if that cannot be determined. */
   readonly takesNull: boolean | undefined;
 }
 
-/** References and wrappers that are followed for one schema. */
+/** The maximum number of references and wrappers that are followed for one schema. */
 const STEPS_MAX = 8;
-/** Longer lists are left as they are: forms do not have them. */
+/** Longer lists stay unchanged, because forms do not allow them. */
 const LIST_MAX = DEFAULT_FORM_CAPS.options;
 
-/** Keywords that limit no values. What stands beside a reference or a wrapper replaces what is in it. */
+/** Keywords that do not limit values. Outside a reference or wrapper, they replace those inside it. */
 const ANNOTATIONS = ['title', 'description', 'default', 'examples', 'enumNames', 'writeOnly', 'nullable'];
 export const BOUNDS = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'];
 export const LENGTHS = ['minLength', 'maxLength'];
-/** Keywords that limit the valid values of a field, by its type. Those of other types limit nothing. */
+/** Keywords that limit the valid values of a field, by the field's type. Keywords of other types have no effect. */
 export const LIMITS: Readonly<Record<string, readonly string[]>> = {
   string: [...LENGTHS, 'pattern', 'format'],
   number: BOUNDS,
@@ -33,9 +35,9 @@ export const LIMITS: Readonly<Record<string, readonly string[]>> = {
   array: ['items', 'minItems', 'maxItems', 'prefixItems', 'contains', 'minContains', 'maxContains'],
   object: ['properties', 'patternProperties'],
 };
-/** Keywords that name the valid values. */
+/** Keywords that list the valid values. */
 export const CHOICES = ['const', 'enum', 'oneOf', 'anyOf'];
-/** Keywords that limit values whatever their type, beside the choices. Forms have none of them. */
+/** Keywords other than choices that limit values of any type. Forms have none of them. */
 export const CONDITIONS = [
   '$ref',
   '$dynamicRef',
@@ -52,7 +54,7 @@ const READ = [
   ...new Set(['type', ...ANNOTATIONS, ...CHOICES, ...CONDITIONS, ...Object.values(LIMITS).flat()]),
 ];
 
-/** The named keywords of a schema. Its other ones, which may be very many, are not read. */
+/** The named keywords of a schema. A schema may have many other keywords, which are not read. */
 export function pick(schema: RawSchema, keywords: readonly string[]): RawSchema {
   return Object.fromEntries(
     keywords.filter((key) => Object.hasOwn(schema, key)).map((key) => [key, schema[key]]),
@@ -60,9 +62,9 @@ export function pick(schema: RawSchema, keywords: readonly string[]): RawSchema 
 }
 
 /**
- * Follows references into `root`, single schemas in `allOf`, `anyOf` and `oneOf`, and the spellings of "or null". What stands
- * beside them counts as well: where both limit by the same keyword in different ways, the reference or wrapper stays, so that
- * it is refused. Reads a bounded number of keywords.
+ * Follows references into `root`, single schemas in `allOf`, `anyOf` and `oneOf`, and the notations of "or null".
+ * Keywords beside these count as well. If the same keyword limits values differently inside and outside, the reference
+ * or wrapper stays, so that it is refused. Reads a bounded number of keywords.
  */
 export function unwrap(raw: RawSchema, root: RawSchema, steps = STEPS_MAX): Unwrapped {
   const part = pick(raw, READ);
@@ -79,7 +81,7 @@ export function unwrap(raw: RawSchema, root: RawSchema, steps = STEPS_MAX): Unwr
   };
 }
 
-/** What a local reference names. */
+/** The schema to which a local reference points. */
 export function referred(ref: unknown, root: RawSchema): RawSchema | undefined {
   const [, group, name] = (typeof ref === 'string' && /^#\/(\$defs|definitions)\/([^/]+)$/.exec(ref)) || [];
   const definitions = group === undefined ? undefined : own(root, group);
@@ -87,7 +89,7 @@ export function referred(ref: unknown, root: RawSchema): RawSchema | undefined {
   return isRecord(found) ? found : undefined;
 }
 
-/** A name in a JSON pointer (RFC 6901). */
+/** Decodes a name in a JSON pointer (RFC 6901). */
 function unescaped(name: string): string {
   return name.replaceAll('~1', '/').replaceAll('~0', '~');
 }
@@ -97,7 +99,7 @@ interface Wrapped {
   readonly beside: RawSchema;
 }
 
-/** What a reference names, or the only schema of a list. A single choice stays a choice. */
+/** The schema to which a reference points, or the only schema of a list. A single choice is not unwrapped. */
 function wrappedIn(schema: RawSchema, root: RawSchema): Wrapped | undefined {
   for (const key of ['$ref', 'allOf', 'anyOf', 'oneOf']) {
     const { [key]: given, ...beside } = schema;
@@ -108,7 +110,7 @@ function wrappedIn(schema: RawSchema, root: RawSchema): Wrapped | undefined {
   return undefined;
 }
 
-/** Both, or undefined where they limit by one keyword in two ways. */
+/** Merges both schemas. Undefined if they limit values differently with the same keyword. */
 function together(beside: RawSchema, inner: RawSchema): RawSchema | undefined {
   const isClash = (key: string) => Object.hasOwn(beside, key) && beside[key] !== inner[key];
   const clashes = Object.keys(inner).some((key) => !ANNOTATIONS.includes(key) && isClash(key));
@@ -136,7 +138,7 @@ interface TakenWithin {
   readonly isTaken: boolean | undefined;
 }
 
-/** Whether a part takes null. `inner` is what is known about the schema within it that was followed. */
+/** Whether a part accepts null. `inner` says whether the schema that was followed within the part does. */
 function takesNull(part: RawSchema, inner?: TakenWithin, isNested = false): boolean | undefined {
   const taken = [...NULL_KEYWORDS, ...CONDITIONS]
     .filter((key) => Object.hasOwn(part, key))
@@ -173,6 +175,6 @@ function withoutNull({ nullable: _, ...part }: RawSchema): RawSchema {
     const left = value.filter((one) => !isNull(key, one));
     return [key, key === 'type' && left.length === 1 ? left[0] : left];
   });
-  // A null as the default only says that nothing is chosen yet.
+  // A default of null only means that nothing is chosen yet.
   return Object.fromEntries(rest.filter(([key, one]) => key !== 'default' || one !== null));
 }

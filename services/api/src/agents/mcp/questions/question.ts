@@ -12,31 +12,31 @@ export interface QuestionModes {
   readonly url: boolean;
 }
 
-/** A question of a server, as Parley asks it. */
+/** A server's question in the form in which Parley asks it. */
 export type ServerQuestion =
   | {
       readonly mode: 'form';
       readonly message: string;
       readonly requestedSchema: FormSchema;
-      /** How the answer becomes that of the server's own schema. */
+      /** How the answer is converted to fit the server's own schema. */
       readonly restores?: Restores;
     }
   | {
       readonly mode: 'url';
       readonly message: string;
       readonly url: string;
-      /** The server's own id; in the 2025 revision only. */
+      /** The server's own id; only in the 2025 revision. */
       readonly serverId?: string;
     };
 
-/** The person's answer in MCP's words. */
+/** The person's answer in MCP's format. */
 export type ServerAnswer =
   | { readonly action: 'accept'; readonly content?: Readonly<Record<string, unknown>> }
   | { readonly action: 'decline' | 'cancel' };
 
-/** A question that is not asked. The message is for the server's developers and for the model. */
+/** The question is not asked. The message is for the server's developers and for the model. */
 export class QuestionRefused extends Error {
-  /** What the client must declare for it, as MCP names capabilities. */
+  /** The capability that the client must declare for the question, as MCP names it. */
   readonly requires: object | undefined;
 
   constructor(message: string, requires?: object) {
@@ -46,11 +46,11 @@ export class QuestionRefused extends Error {
   }
 }
 
-// The texts of a message are searched for secrets, which must not take long.
+// The maximum length of a message. Its texts are searched for secrets, which must not take long.
 const MESSAGE_MAX = 10_000;
 
 const Params = z.looseObject({
-  // A missing mode means form.
+  // If the mode is missing, it is form.
   mode: z.enum(['form', 'url'], 'must be form or url').default('form'),
   message: z
     .string('must be a string')
@@ -62,8 +62,8 @@ const Params = z.looseObject({
 });
 
 /**
- * Reads the parameters of an `elicitation/create`. Throws QuestionRefused when they are not well formed, when the mode was
- * not declared, or when a form asks for a secret.
+ * Reads the parameters of an `elicitation/create`. Throws QuestionRefused if they are malformed, if the mode was not
+ * declared, or if a form asks for a secret.
  */
 export function readQuestion(params: unknown, modes: QuestionModes): ServerQuestion {
   if (params === LEFT_OUT || !isReadable(params))
@@ -86,8 +86,8 @@ export function readQuestion(params: unknown, modes: QuestionModes): ServerQuest
 }
 
 /**
- * The answer for the server. MCP has no word for a question that nobody answered, or that was taken back: both are
- * `cancel`, which is neither consent nor refusal.
+ * The answer for the server. MCP has no term for a question that expired or was withdrawn; both become `cancel`, which
+ * is neither consent nor refusal.
  */
 export function answerFor(
   question: ServerQuestion,

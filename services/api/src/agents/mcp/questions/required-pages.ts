@@ -35,14 +35,14 @@ async function sendWithPages<T>(
   }
 }
 
-/** What a request needs for its server to ask during it. */
+/** The parts of a request that the server's questions need. */
 interface AskingRequest extends Pick<AskingCall, 'exchange'> {
   readonly asker: McpAsker | undefined;
   readonly questions?: ConnectionQuestions | undefined;
   readonly modes?: QuestionModes | undefined;
 }
 
-/** Sends a request during which the server may ask, where there is somebody to ask. */
+/** Sends a request during which the server may ask, if there is an asker. */
 export function sendAsking<T>(
   send: () => Promise<T>,
   { asker, exchange, questions, modes }: AskingRequest,
@@ -52,7 +52,7 @@ export function sendAsking<T>(
   return questions.during(call, () => sendWithPages(send, call, questions, modes));
 }
 
-/** The pages of the error. Throws QuestionRefused when they are not well formed. */
+/** The pages in the error. Throws QuestionRefused if they are malformed. */
 function pagesOf({ elicitations }: UrlElicitationRequiredError, modes: QuestionModes): RequiredPage[] {
   const given: unknown = elicitations;
   const pages = Array.isArray(given) ? given.slice(0, PAGES_MAX + 1) : [];

@@ -1,19 +1,19 @@
-/** What the answer to one field becomes for the server that asked. */
+/** How the answer to one field is converted for the server that asked. */
 export interface FieldRestore {
-  /** The server's name of the field, where forms refuse it. */
+  /** The server's name for the field, if forms refuse that name. */
   readonly name?: string;
-  /** The server's values of choices that are no texts, by the text of the choice. */
+  /** The server's values of choices that are not texts, by the text of the choice. */
   readonly values?: Readonly<Record<string, number | boolean>>;
-  /** The server requires the field, and takes null for no answer. */
+  /** The server requires the field, and accepts null as "no answer". */
   readonly isNullWhenAbsent?: true;
 }
 
-/** By the name of the field in the form. */
+/** Conversions by the field's name in the form. */
 export type Restores = Readonly<Record<string, FieldRestore>>;
 
 type RestoredContent = Readonly<Record<string, unknown>>;
 
-/** The content of an answer, as the schema of the server describes it. */
+/** Converts an answer to fit the server's schema. */
 export function restoreContent(content: RestoredContent, restores: Restores = {}): RestoredContent {
   const given = Object.entries(content).map(([shown, value]): [string, unknown] => {
     const restore = Object.hasOwn(restores, shown) ? restores[shown] : undefined;

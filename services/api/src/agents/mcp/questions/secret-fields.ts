@@ -6,25 +6,26 @@ const TITLE_LENGTH_MAX = DEFAULT_FORM_CAPS.titleLength;
 const LABEL_WORDS_MAX = 3;
 const REQUEST = /\b(?:enter|provide|paste|type|supply|give|send|share|confirm|tell|need|please)\b/u;
 const COUNT = /^how many\b/u;
-/** Behind the end of a sentence. A dot within a word ends none. */
+/** Matches the position after the end of a sentence. A dot within a word does not count. */
 const SENTENCE_END = /(?<=[.?!]\s|[。？！\n])/u;
 
-/** The message about a field that asks for a secret, behind its path. */
+/** The message about a field that asks for a secret. It follows the field's path. */
 export const ASKS_FOR_SECRET =
   'asks for a secret. Passwords, keys, tokens and payment data must not be requested by form: use mode url';
 
-/** A field, with everything that the server's schema says about it, also where the form shows something else. */
+/** A field with everything that the server's schema says about it, including what the form does not show. */
 interface JudgedField {
   readonly name: string;
-  /** Absent where it is no field of a form. */
+  /** Absent if it is not a field that forms know. */
   readonly field: FormField | undefined;
   readonly parts: readonly RawSchema[];
 }
 
 /**
- * Judges the fields of one form: whether they ask for a secret (MCP: passwords, API keys, access tokens, payment data). A
- * field for free text or numbers does by its name, a title or a description; any field does by `writeOnly` and by a format
- * that is such a word. Each text is read once, so the cost is linear in the length of the schema.
+ * Makes a check of whether the fields of one form ask for a secret (MCP: passwords, API keys, access tokens, payment
+ * data). A field for free text or numbers is judged by its name, title and description. Any field is judged by
+ * `writeOnly` and by a format that is a secret word. Each text is read once, so the cost is linear in the length of the
+ * schema.
  */
 export function createSecretJudge(): (judged: JudgedField) => boolean {
   const isLabel = remembered(labelsSecret);
@@ -41,8 +42,8 @@ export function createSecretJudge(): (judged: JudgedField) => boolean {
 }
 
 /**
- * The field by which a form asks for a secret, because its message or its description names one. In doubt it is named: a url
- * question is the safe way. The cost is linear in the length of the texts.
+ * The field with which a form asks for a secret, according to its message or description. In doubt the field counts as
+ * secret, because a url question is the safe way. The cost is linear in the length of the texts.
  */
 export function secretFieldByTexts(message: string, schema: FormSchema): string | undefined {
   const [name] = Object.entries(schema.properties).find(([, field]) => isFree(field)) ?? [];
@@ -51,13 +52,15 @@ export function secretFieldByTexts(message: string, schema: FormSchema): string 
 
 const isText = (value: unknown): value is string => typeof value === 'string';
 
-/** Only fields for free text or numbers can take a secret; a yes or no and a choice cannot. */
+/** Only fields for free text or numbers can take a secret; booleans and choices cannot. */
 function isFree(field: FormField | undefined): field is FormField {
   const isChoice = field?.type === 'string' && ('enum' in field || 'oneOf' in field);
   return field !== undefined && field.type !== 'boolean' && field.type !== 'array' && !isChoice;
 }
 
-/** Generators of schemas make the title from the name, of which the last word may say that it is harmless. */
+/**
+ * True if a schema generator made the title from the name. The last word of the name may then show that it is harmless.
+ */
 function isDerived(title: string, name: string): boolean {
   return title.length <= TITLE_LENGTH_MAX && wordsOf(title).join(' ') === wordsOf(name).join(' ');
 }
@@ -72,8 +75,8 @@ function remembered(judge: (text: string) => boolean): (text: string) => boolean
 }
 
 /**
- * Whether a text names a secret, with or without a verb. Where the text asks a question, statements beside the question
- * may mention a secret.
+ * True if a text names a secret, with or without a verb. If the text contains a question, statements beside the
+ * question may mention a secret.
  */
 function asksForSecret(text: string): boolean {
   const sentences = text.split(SENTENCE_END).map((sentence) => sentence.trim());

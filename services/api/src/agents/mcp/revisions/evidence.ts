@@ -2,21 +2,21 @@ import { ProtocolError } from '@modelcontextprotocol/client';
 import { RevisionRefused } from '../errors.ts';
 import type { McpRevision } from '../server-config.ts';
 
-/** A revision that a request would have needed. */
+/** The revision that a request would have needed. */
 export interface NeededRevision {
   readonly revision: McpRevision;
-  /** Whether the same request may be made in it. */
+  /** True if the same request may be repeated in that revision. */
   readonly isHarmless: boolean;
-  /** True: the server does not accept the revision of the request, so it was not made. */
+  /** True if the server does not accept the revision of the request, so the request was not executed. */
   readonly isRefused: boolean;
-  /** The server's own words, cut. */
+  /** The server's own words, truncated. */
   readonly words: string;
 }
 
 interface Sign {
-  /** The one that has the way in which the server wanted to ask. */
+  /** The revision that supports the server's way of asking. */
   readonly revision: McpRevision;
-  /** True: the tool asked instead of running. */
+  /** True if the tool asked before it ran. */
   readonly hasAskedInstead: boolean;
   /** The revision of the call. */
   readonly in: McpRevision;
@@ -27,19 +27,19 @@ const OLDER = { in: '2026-07-28', revision: '2025-11-25', hasAskedInstead: false
 const NEWER = { in: '2025-11-25', revision: '2026-07-28', hasAskedInstead: true } as const;
 
 /**
- * The words of the SDKs, in an error or in a failed result. Where they lead to a repetition they must begin it: a tool that has
- * run may quote anybody's words in its error.
+ * Error texts of the SDKs, in an error or in a failed result. Texts that lead to a repetition must be at the beginning:
+ * a tool that has run may quote other texts in its error.
  */
 const SIGNS: readonly Sign[] = [
-  // TypeScript SDK 2: `elicitInput` (and its kind), and the error -32042. The tool may have begun its work before.
+  // TypeScript SDK 2: `elicitInput` and related calls, and the error -32042. The tool may have begun its work before.
   { ...OLDER, words: /not available on protocol revision 2026-07-28: '[a-z/]+' cannot be sent/i },
   { ...OLDER, words: /UrlElicitationRequiredError on protocol revision 2026-07-28/ },
   // Python SDK 2: `ctx.elicit()`.
   { ...OLDER, words: /no back-channel for server-initiated requests/ },
   // FastMCP 4: `ctx.elicit()`.
   { ...OLDER, words: /via server-initiated requests is unavailable on 2026-07-28/ },
-  // TypeScript SDK 2: `inputRequired()` where its bridge is off, where the server keeps no session, and where its client lacks
-  // what it asks for, which only the newer revision says by a code of its own (-32021).
+  // TypeScript SDK 2: `inputRequired()` if its bridge is off, if the server keeps no session, or if the client lacks
+  // the requested capability. Only the newer revision has a code for the last case (-32021).
   {
     ...NEWER,
     words:
@@ -55,16 +55,16 @@ const SIGNS: readonly Sign[] = [
     ...NEWER,
     words: /^Tool '.{0,200}' returned an InputRequiredResult .{0,200}only exists at MCP 2026-07-28/,
   },
-  // Python SDK 2: `InputRequiredResult`, and any other result that the revision does not have.
+  // Python SDK 2: `InputRequiredResult`, and any other result that the revision does not know.
   { ...NEWER, hasAskedInstead: false, words: /^Handler returned an invalid result$/ },
-  // Python SDK 2 where the server keeps no session.
+  // Python SDK 2, if the server keeps no session.
   { ...NEWER, hasAskedInstead: false, words: /no back-channel for server-initiated requests/ },
 ];
 
 /** What is known about the call that failed. */
 interface CallSoFar {
   readonly isRepeatable: () => boolean;
-  /** Whether its server has asked something already: the tool may have acted on the answer before it asked again. */
+  /** True if the server has asked something. The tool may have acted on the answer before it asked again. */
   readonly hasAsked: boolean;
 }
 
@@ -72,8 +72,8 @@ const TEXT_MAX = 2_000;
 const WORDS_MAX = 500;
 
 /**
- * Which other revision a request needed, by its error or by the text of its failed result. Undefined when these say nothing about
- * revisions. `revision` is that of the request; undefined when none was reached.
+ * The other revision that a request needed, according to its error or the text of its failed result. Undefined if these
+ * do not mention revisions. `revision` is that of the request; undefined if no server was reached.
  */
 export function neededAfter(
   failure: unknown,

@@ -1,15 +1,15 @@
 import { LRUCache } from 'lru-cache';
 import type { McpRevision } from '../server-config.ts';
 
-/** Why a server is called in a revision. */
+/** Why a server is called in a certain revision. */
 export type RevisionReason =
   /** The configuration names it. */
   | 'configured'
-  /** The server offers 2025-11-25, and can ask during its calls in it. */
+  /** The server offers 2025-11-25, and can ask during calls in it. */
   | 'can_ask'
-  /** The server keeps no session in 2025-11-25, so it could not ask there. */
+  /** The server keeps no session in 2025-11-25, so it could not ask in that revision. */
   | 'no_session'
-  /** The server refuses the other one. */
+  /** The server refuses the other revision. */
   | 'other_refused';
 
 export interface ChosenRevision {
@@ -17,17 +17,17 @@ export interface ChosenRevision {
   readonly reason: RevisionReason;
 }
 
-/** Gets the revision of a server when it is chosen, and when another one is. */
+/** Called when the revision of a server is chosen or changes. */
 export type OnRevision = (serverId: string, revision: McpRevision, reason: RevisionReason) => void;
 
 /** What a pod has learned about the revisions of its servers. */
 export interface RevisionMemory {
-  /** In which revision the server was last reached. */
+  /** The revision in which the server was last reached. */
   of(serverId: string): ChosenRevision | undefined;
   chosen(serverId: string, choice: ChosenRevision): void;
-  /** The next connection tries again which revision to use. */
+  /** Makes the next connection choose the revision anew. */
   forget(serverId: string): void;
-  /** Whether the tool is known to return `input_required` where the server is called in 2025-11-25. */
+  /** True if the tool is known to return `input_required` when the server is called in 2025-11-25. */
   asksByRounds(serverId: string, tool: string): boolean;
   noteRounds(serverId: string, tool: string, asksByRounds: boolean): void;
 }
@@ -35,8 +35,8 @@ export interface RevisionMemory {
 const TOOLS_MAX = 1_000;
 
 /**
- * Makes the memory of one pod. The others learn by themselves: the choice of a server costs at most two more requests,
- * and a tool is repeated in the other revision only where that is harmless.
+ * Makes the memory of one pod. Pods learn separately, because choosing costs at most two more requests for each server,
+ * and a tool is repeated in the other revision only if that is harmless.
  */
 export function createRevisionMemory(onRevision: OnRevision): RevisionMemory {
   const choices = new Map<string, ChosenRevision>();

@@ -11,15 +11,15 @@ export interface RevisionReply<Result> {
   readonly need?: NeededRevision | undefined;
 }
 
-/** What a request is about. */
+/** Identifies a request. */
 export interface Requested {
-  /** The tool, or what is read. */
+  /** The name of the tool, or of what is read. */
   readonly name: string;
-  /** Whether it has the answers to a round of questions. */
+  /** True if the request contains the answers to a round of questions. */
   readonly hasRound: boolean;
 }
 
-/** Makes a request, on a connection of the revision in which the server can ask. */
+/** Makes a request on a connection of the revision in which the server can ask. */
 type InNeededRevision = <Result>(
   target: ServerTarget,
   requested: Requested,
@@ -27,12 +27,14 @@ type InNeededRevision = <Result>(
 ) => Promise<Result | McpFailure>;
 
 /**
- * Makes requests in the revision in which the server can ask. One that failed because it needed the other one is made there,
- * once, if that is harmless; otherwise its error names the setting, and the next one of that name is made there. A request that
- * is repeated has its whole time again.
+ * Makes requests in the revision in which the server can ask. A request that failed because it needed the other
+ * revision is repeated there once, if that is harmless. Otherwise its error names the setting, and the next request
+ * with that name uses the other revision. A repeated request has its full time again.
  */
 export function createInNeededRevision(memory: RevisionMemory): InNeededRevision {
-  /** A round of questions is answered in the revision that has rounds, also on a pod that knows nothing about the server yet. */
+  /**
+   * Rounds of questions are answered in the revision that has rounds, even on a pod that does not know the server yet.
+   */
   function targetOf(target: ServerTarget, { name, hasRound }: Requested): ServerTarget {
     const { id, revision } = target.config;
     if (revision !== undefined || memory.of(id)?.revision === ROUNDS) return target;
@@ -49,7 +51,7 @@ export function createInNeededRevision(memory: RevisionMemory): InNeededRevision
     const hasRounds = need.revision === ROUNDS;
     memory.noteRounds(id, name, hasRounds);
     if (first === target && !hasRounds) {
-      // The server did not offer the older one, or no way to ask in it. It may do so after an update.
+      // The server did not offer the older revision, or could not ask in it. An update of the server may change that.
       memory.forget(id);
       return explained(reply, id);
     }
@@ -61,7 +63,7 @@ export function createInNeededRevision(memory: RevisionMemory): InNeededRevision
   };
 }
 
-/** The result, or what can be done about a server that could not ask. */
+/** The result; or, for a server that could not ask, what the deployer can do. */
 function explained<Result>({ result, need }: RevisionReply<Result>, serverId: string): Result | McpFailure {
   if (need === undefined || need.isRefused) return result;
   const { revision, isHarmless, words } = need;

@@ -15,17 +15,17 @@ interface Negotiated {
   readonly reason: RevisionReason;
 }
 
-// They are about the credential, the load and what lies in between, not about the revision: one that was chosen for such a reason
-// would be kept when the server is back.
+// Statuses about the credential, the load or a proxy, not about the revision. A revision chosen because of them would
+// be kept after the server has recovered.
 const OTHER_MATTERS: ReadonlySet<number> = new Set([401, 403, 408, 429, 502, 503, 504]);
 const SERVER_ERROR = 500;
-// The SDK throws an error without a class when the server answers `initialize` with a revision that it does not know.
+// The SDK throws an error without a class if the server answers `initialize` with an unknown revision.
 const UNKNOWN_REVISION = /^Server's protocol version is not supported/;
 
 /**
- * Opens a connection in the revision in which the server can ask. That is 2025-11-25 wherever the server has a way to the
- * client in it: there it can ask during its calls, and its SDK turns `input_required` into such questions. In 2026-07-28 it
- * can only return `input_required`. What a server declares does not say which of the two its tools do.
+ * Opens a connection in the revision in which the server can ask. That is 2025-11-25 if the server can reach the client
+ * in it: the server can then ask during calls, and its SDK converts `input_required` into such questions. In 2026-07-28
+ * the server can only return `input_required`. The server's declarations do not tell which of the two its tools use.
  */
 export async function negotiate(open: OpenIn, isProgram: boolean): Promise<Negotiated> {
   let refusal: unknown;
@@ -40,7 +40,7 @@ export async function negotiate(open: OpenIn, isProgram: boolean): Promise<Negot
   try {
     return { connection: await open('2026-07-28'), reason: hasSessions ? 'other_refused' : 'no_session' };
   } catch (error) {
-    // One that is unavailable now may still have it.
+    // A server that is unavailable now may still accept this revision.
     if (!mayBeRevision(error, isProgram)) throw error;
     if (hasSessions) throw refusal;
   }
@@ -61,8 +61,8 @@ export async function openOnly(
 }
 
 /**
- * Whether the server may accept another revision after this error of an attempt: it replied, and not about something else.
- * Some programs exit at the first request that they do not know.
+ * True if the server may accept another revision after this error: the server replied, and the reply is not about
+ * something else. Some programs exit at the first request that they do not know.
  */
 function mayBeRevision(error: unknown, isProgram: boolean): boolean {
   if (error instanceof NoSession || error instanceof ProtocolError) return true;
@@ -74,7 +74,7 @@ function mayBeRevision(error: unknown, isProgram: boolean): boolean {
   );
 }
 
-/** Some servers of 2026-07-28 fail at a request without its envelope. */
+/** Some servers of 2026-07-28 fail with a server error at a request without its envelope. */
 function isServerError(error: unknown): boolean {
   return error instanceof SdkHttpError && error.status >= SERVER_ERROR && !OTHER_MATTERS.has(error.status);
 }

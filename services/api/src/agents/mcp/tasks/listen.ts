@@ -5,7 +5,7 @@ import type { Pool } from '../pool.ts';
 import { type ServerTarget, slotOf } from '../target.ts';
 import type { TaskListener } from './notices.ts';
 
-/** Why nothing is told of a task any more. `absent`: the server does not tell of tasks. */
+/** Why no more changes of a task are reported. `absent`: the server does not report changes of tasks. */
 export interface TaskSilence {
   readonly type: 'interrupted' | 'absent';
 }
@@ -25,10 +25,10 @@ interface TaskListenDeps {
 
 const INTERRUPTED = { type: 'interrupted' } as const;
 const ABSENT = { type: 'absent' } as const;
-/** The server would refuse the next request with these codes, too. */
+/** With these codes, the server would refuse the next request, too. */
 const LASTING: readonly number[] = [ProtocolErrorCode.MethodNotFound, ProtocolErrorCode.InvalidParams];
 
-/** Makes the listening to tasks, on the connection that people of a server share. */
+/** Makes the listener for tasks. It uses the connection that people share at a server. */
 export function createTaskListen({ pool, limits }: TaskListenDeps): ListenToTask {
   async function listenOn(
     { client, tasks }: McpConnection,
@@ -46,7 +46,7 @@ export function createTaskListen({ pool, limits }: TaskListenDeps): ListenToTask
       },
     });
     try {
-      // The SDK's type has only the filters of the core, but it passes all on.
+      // The SDK's type knows only the core filters, but the SDK passes all filters on.
       const filter = { taskIds: [taskId] } as SubscriptionFilter;
       const stream = await client.listen(filter, { timeout: limits.callTimeoutMs, signal });
       tasks.agrees ??= hasAgreed;
@@ -63,9 +63,9 @@ export function createTaskListen({ pool, limits }: TaskListenDeps): ListenToTask
   }
 
   return async (target, taskId, listener, signal) => {
-    // Parley runs a program itself, so a poll costs little, and any one of its processes may have the task.
+    // Parley runs the program itself. A poll costs little, and any of the program's processes may have the task.
     if (target.config.transport.type !== 'http') return ABSENT;
-    // The server asks nobody on this stream, so it takes no slot of a call.
+    // The server asks nobody on this stream, so it does not take the slot of a call.
     const shared = target.modes === undefined ? target : slotOf(target, 0);
     return pool
       .use(shared, (connection) => listenOn(connection, taskId, listener, signal))

@@ -1,28 +1,34 @@
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import { isRecord } from '@parley/core/domain/plain-record';
 
-/** What is called for somebody who listens to a task. */
+/** Receives the reports about a task. */
 export interface TaskListener {
-  /** The server has agreed to tell changes of the task. */
+  /** The server has agreed to report changes of the task. */
   agreed(): void;
-  /** The task has changed, or may have. */
+  /** The task has changed, or may have changed. */
   changed(): void;
 }
 
-/** What one connection hears about tasks. The SDK knows neither their notifications nor that a server has agreed to them. */
+/**
+ * The reports about tasks on one connection. The SDK knows neither these notifications nor the server's
+ * acknowledgement.
+ */
 export interface TaskNotices {
-  /** Whether the server has agreed to tell of a task; undefined before it was asked. A server that agrees may still leave out a task. */
+  /**
+   * Whether the server has agreed to report on tasks; undefined before it was asked. A server that agrees may still
+   * omit a task.
+   */
   agrees: boolean | undefined;
-  /** Calls `listener` for a task. Returns the function that ends this. */
+  /** Calls `listener` for a task. The returned function ends this. */
   follow(taskId: string, listener: TaskListener): () => void;
-  /** Takes each message of the server. */
+  /** Reads each message of the server. */
   hear(message: JSONRPCMessage): void;
 }
 
 const CHANGED = 'notifications/tasks';
 const AGREED = 'notifications/subscriptions/acknowledged';
 
-/** Makes the notices of one connection. */
+/** Makes the reports of one connection. */
 export function createTaskNotices(): TaskNotices {
   const listeners = new Map<TaskListener, string>();
 
@@ -33,7 +39,7 @@ export function createTaskNotices(): TaskNotices {
     if (listeners.size === 0 || !('method' in message) || 'id' in message) return;
     const { method, params = {} } = message;
     if (method === CHANGED) {
-      // A message that is too large to be read has lost its parameters, so it may be about any task.
+      // A message that was too large has lost its parameters, so it may concern any task.
       const told = params.taskId === undefined ? [...listeners.keys()] : about(new Set([params.taskId]));
       for (const listener of told) listener.changed();
     }
@@ -50,7 +56,7 @@ export function createTaskNotices(): TaskNotices {
   };
 }
 
-/** The ids of tasks in an acknowledgement. */
+/** The ids of tasks in the server's acknowledgement. */
 function agreedIn({ notifications }: Readonly<Record<string, unknown>>): ReadonlySet<unknown> {
   const taskIds = isRecord(notifications) ? notifications.taskIds : undefined;
   return new Set(Array.isArray(taskIds) ? taskIds : []);

@@ -16,7 +16,7 @@ import type { ServerTarget } from '../target.ts';
 import type { Exchange } from '../transports/exchange.ts';
 import { type OpenMcpTask, readTask, type UnreadableTask } from './task.ts';
 
-/** What is done with the task of a call. */
+/** A request about the task of a call. */
 export type TaskRequest =
   | { readonly method: 'tasks/get' | 'tasks/cancel' }
   | { readonly method: 'tasks/update'; readonly inputResponses: Readonly<Record<string, unknown>> };
@@ -25,11 +25,11 @@ export interface TaskRequestOptions {
   /** A request rejects only when this signal is aborted, with its reason. */
   readonly signal?: AbortSignal | undefined;
   readonly timeoutMs?: number | undefined;
-  /** As for the call that made the task. */
+  /** As in the call that made the task. */
   readonly whole?: true | undefined;
 }
 
-/** The state of a task, its result, or that a request was taken. */
+/** The state of a task, its result, or the confirmation of a request. */
 export type McpTaskReply =
   | OpenMcpTask
   | UnreadableTask
@@ -55,12 +55,12 @@ const UNKNOWN_TASK = 'The server does not know the task any more that it had mad
 
 export function createTaskRequests({ sendRequest, limits }: TaskRequestDeps): AskAboutTask {
   return async (target, taskId, { method, ...more }, { signal, timeoutMs = limits.callTimeoutMs, whole }) => {
-    // Each may be made twice: the same answers are taken once.
+    // Each request may be repeated, because servers accept equal answers only once.
     const bounds = { timeoutMs, signal, isRepeatable: () => true };
     const reply = await sendRequest(target, bounds, ({ client }, exchange) => {
       const options = { timeout: timeoutMs + limits.callTimeoutMs, signal: exchange.signal };
       const sent = client.request({ method, params: { taskId, ...more } }, Reply, options);
-      // Some servers mark the state of a task like its creation.
+      // Some servers mark the state of a task as if they had just created it.
       return orTask(exchange, sent, (created) => created);
     });
     if ('error' in reply) return { result: failureOfTask(reply.error, method) };
@@ -72,7 +72,7 @@ export function createTaskRequests({ sendRequest, limits }: TaskRequestDeps): As
   };
 }
 
-/** The value of a request, or what is read of the task that the server made instead. */
+/** The value of a request; or, if the server made a task instead, what `read` makes of it. */
 export async function orTask<Value, Task>(
   exchange: Exchange,
   sent: Promise<Value>,
@@ -91,11 +91,11 @@ function failureOfTask(error: unknown, method: TaskRequest['method']): McpFailur
   const code = error instanceof ProtocolError ? error.code : undefined;
   if (code === ProtocolErrorCode.InvalidParams && method === 'tasks/get')
     return { type: 'lost', message: UNKNOWN_TASK };
-  // They say nothing about the task: servers that are replaced are not found for a while.
+  // A 404 says nothing about the task: a server that is being replaced cannot be found for a while.
   const isNotFound = error instanceof SdkHttpError && error.status === 404;
   if (isNotFound || code === ProtocolErrorCode.InternalError)
     return { type: 'unavailable', message: 'The server failed.', dispatched: 'maybe' };
   const failure = failureOf(error, 'maybe');
-  // That is no end of the task.
+  // Such a refusal does not end the task.
   return failure.type === 'refused' ? { type: 'unreadable', message: failure.message } : failure;
 }

@@ -4,13 +4,13 @@ import { z } from 'zod';
 import { failureOf } from '../failure.ts';
 import type { McpFailure, McpTaskHandle } from '../results.ts';
 
-/** Ids are sent back in a header and kept in the record of the call. Longer ones are refused. */
+/** The maximum length of an id. Ids are sent back in a header and stored in the record of the call. */
 const ID_MAX = 1_000;
 const KEY_MAX = 200;
 const KEYS_MAX = 100;
 const MESSAGE_MAX = 500;
 
-/** A pause that a server names; absent where it names none that means anything. */
+/** The pause that a server asks for; absent if its value is invalid. */
 const PollMs = z.number().nonnegative().optional().catch(undefined);
 
 const CreatedTask = z.object({
@@ -19,10 +19,10 @@ const CreatedTask = z.object({
   pollIntervalMs: PollMs,
 });
 
-/** What a server says about a task that goes on. */
+/** The state of a task that continues. */
 export interface OpenMcpTask {
   readonly type: 'open';
-  /** The requests that it waits for, by its own keys; not checked yet. */
+  /** The requests for which the task waits, by the server's own keys, unchecked. */
   readonly requests: Readonly<Record<string, unknown>>;
   readonly pollMs?: number | undefined;
 }
@@ -30,7 +30,7 @@ export interface OpenMcpTask {
 /** How a task ended. */
 type McpTaskEnd = { readonly type: 'completed'; readonly result: CallToolResult } | McpFailure;
 
-/** A state that means nothing: the task may go on. */
+/** A state that cannot be read. The task may continue. */
 export interface UnreadableTask {
   readonly type: 'unreadable';
   readonly message: string;
@@ -47,7 +47,7 @@ const DetailedTask = z.object({
 
 const TaskError = z.object({ code: z.int(), message: z.string(), data: z.unknown().optional() });
 
-/** Reads the reply that a task has been made. */
+/** Reads the reply that announces a new task. */
 export function readCreatedTask(reply: unknown): McpTaskHandle | McpFailure {
   const parsed = CreatedTask.safeParse(reply);
   if (!parsed.success) return invalid('The server made a task without an id that can be used.');
@@ -55,7 +55,7 @@ export function readCreatedTask(reply: unknown): McpTaskHandle | McpFailure {
   return { type: 'task', taskId, isWorking: status === 'working', pollMs };
 }
 
-/** Reads the state of a task. Nothing in it is trusted. */
+/** Reads the state of a task. All of it is untrusted. */
 export function readTask(reply: unknown): OpenMcpTask | McpTaskEnd | UnreadableTask {
   const parsed = DetailedTask.safeParse(reply);
   if (!parsed.success) return unreadable('The server says about its task something that is not MCP.');
@@ -91,7 +91,7 @@ function areKeysUsable(requests: object): boolean {
 function readResult(given: unknown): McpTaskEnd {
   const { resultType = 'complete', ...rest } = isRecord(given) ? given : {};
   const result = { content: [], ...rest };
-  // A task that ends in another one, or in questions, has no end.
+  // A result that is itself a task or a round of questions is invalid here.
   return isRecord(given) && resultType === 'complete' && isCallToolResult(result)
     ? { type: 'completed', result }
     : invalid('The server completed its task with something that is no result.');

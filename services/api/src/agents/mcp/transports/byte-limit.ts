@@ -2,17 +2,23 @@ const NEWLINE = 10;
 const RETURN = 13;
 const QUOTE = 34;
 const BACKSLASH = 92;
-/** A value of JSON is preceded by one of these: comma, opening bracket, opening brace. */
+/** The bytes that precede a JSON value: comma, opening bracket, opening brace. */
 const BEFORE_VALUE: ReadonlySet<number> = new Set([44, 91, 123]);
 
-/** How large one message may be. A message is the whole body, or a single event of an event stream, which may stay open for days. */
+/**
+ * The limits of one message. A message is the whole body, or a single event of an event stream, which may stay open for
+ * days.
+ */
 export interface MessageBounds {
   readonly bytesMax: number;
-  /** The values that its JSON holds, nested ones included: what is small on the wire may be large once it is parsed. */
+  /**
+   * The maximum number of JSON values, including nested ones: a message that is small on the wire may be large once it
+   * is parsed.
+   */
   readonly valuesMax?: number | undefined;
 }
 
-/** Passes `chunks` through and throws the error of `tooLarge` as soon as one message is over its bounds. */
+/** Passes `chunks` through. Throws the error of `tooLarge` as soon as one message exceeds its limits. */
 export async function* limitBytes(
   chunks: AsyncIterable<Uint8Array>,
   {
@@ -38,7 +44,7 @@ function totalSize(): (chunk: Uint8Array) => number {
   };
 }
 
-/** The sum so far of the message in the chunk whose sum is the largest. An empty line ends an event. */
+/** The largest sum that a message has reached within this chunk. An empty line ends an event. */
 function largestSum(areEvents: boolean, weightOf: (byte: number) => number): (chunk: Uint8Array) => number {
   let sum = 0;
   let lineLength = 0;
@@ -58,7 +64,10 @@ function largestSum(areEvents: boolean, weightOf: (byte: number) => number): (ch
   };
 }
 
-/** 1 for a byte before a value. A line break ends a string too, however it is written: no string of JSON holds one. */
+/**
+ * Counts the values of JSON by the bytes that precede them. A line break ends a string as well, because JSON strings
+ * contain none.
+ */
 function valueCounter(): (byte: number) => number {
   let isString = false;
   let isEscaped = false;

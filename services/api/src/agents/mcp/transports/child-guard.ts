@@ -3,18 +3,18 @@ import type { Socket } from 'node:net';
 import { MARKS_OF_POD } from './child-process.ts';
 import { MARK } from './process-table.ts';
 
-/** Ensures that no child process outlives this process, not even after SIGKILL. */
+/** Ensures that no child process outlives this process, even if this process is killed with SIGKILL. */
 export interface ChildGuard {
   /**
-   * Kills `target` when this process ends, unless `child` has exited by then. `target` is a process id, or a negated
-   * process group id. Default: the process group of `child`.
+   * Kills `target` when this process ends, unless `child` has exited before. `target` is a process id or a negated
+   * process group id; by default, the process group of `child`.
    */
   watch(child: ChildProcess, target?: number): void;
   /** Kills the remaining targets. Resolves when the guard has exited. */
   close(): Promise<void>;
 }
 
-// Reads "+ pid" and "- pid". When its input ends, for whatever reason, it kills the remaining targets.
+// A shell script that reads "+ pid" and "- pid". When its input ends for any reason, it kills the remaining targets.
 const SCRIPT = `
 pids=' '
 while read -r op pid; do
@@ -31,7 +31,9 @@ for environment in $(grep -ls "${MARK}=$1" /proc/[0-9]*/environ 2>/dev/null); do
 done
 `;
 
-/** Starts the guard's process at the first `watch`. Without `/bin/sh`, children are killed on an orderly shutdown only. */
+/**
+ * Starts the guard's process at the first `watch`. Without `/bin/sh`, children are killed only on an orderly shutdown.
+ */
 export function createChildGuard(): ChildGuard {
   let guard: ChildProcess | undefined;
 
@@ -59,7 +61,7 @@ export function createChildGuard(): ChildGuard {
 }
 
 function startGuard(): ChildProcess {
-  // In a process group of its own: a signal from the terminal must not end it before it has killed its targets.
+  // The guard has its own process group: a signal from the terminal must not end it before it has killed its targets.
   const guard = spawn('/bin/sh', ['-c', SCRIPT, 'guard', MARKS_OF_POD], {
     env: {},
     stdio: ['pipe', 'ignore', 'ignore'],

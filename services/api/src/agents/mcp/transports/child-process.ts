@@ -4,7 +4,7 @@ import type { Readable, Writable } from 'node:stream';
 import { within } from '@parley/shared/async/time-limit';
 import { MARK, startedBy, stillRunning } from './process-table.ts';
 
-/** A program that talks over its standard streams. */
+/** A program that communicates over its standard streams. */
 export interface Program {
   /** An absolute path, or a name to look up in the `PATH` of `env`. */
   readonly command: string;
@@ -16,24 +16,25 @@ export interface Program {
 }
 
 export type Child = ChildProcessByStdio<Writable, Readable, Readable> & {
-  /** The value of the variable that marks the program and all that it starts. */
+  /** The value of the variable that marks the program and all processes that it starts. */
   readonly mark: string;
 };
 
-/** What the marks of all programs of this process begin with. */
+/** The prefix of the marks of all programs that this process starts. */
 export const MARKS_OF_POD = randomUUID();
 
 const ROUNDS_MAX = 10;
 let programs = 0;
 
 /**
- * Starts a program with exactly this environment, and a variable that marks it. Rejects when it cannot be started. What the
- * program starts ends with it, also in other groups and sessions; without `/proc` only the processes of its group do.
+ * Starts a program with exactly this environment, plus a variable that marks it. Rejects if it cannot be started.
+ * Processes that the program starts end with it, even in other groups and sessions. Without `/proc`, only processes in
+ * its group do.
  */
 export async function spawnChild({ command, args = [], env = {}, cwd }: Program): Promise<Child> {
   programs += 1;
   const mark = `${MARKS_OF_POD}.${programs}`;
-  // The child leads a process group, so that most of its own children end with it at once.
+  // The child leads a process group, so that most of its own children end with it.
   const spawned = spawn(command, [...args], {
     env: { ...env, [MARK]: mark },
     ...(cwd !== undefined && { cwd }),
@@ -57,10 +58,12 @@ export async function spawnChild({ command, args = [], env = {}, cwd }: Program)
 }
 
 /**
- * Closes the input, then sends SIGTERM, then SIGKILL. Resolves when the process has exited, and what it started was killed.
+ * Closes the input, then sends SIGTERM, then SIGKILL. Resolves when the process has exited and the processes that it
+ * started have been killed.
  */
 export async function endChild(child: Child, graceMs: number): Promise<void> {
-  // Before its end, because what it started then descends from it no more. After it, the id may be that of another process.
+  // The started processes are listed before the exit, because afterwards they no longer descend from it, and the id may
+  // belong to another process.
   const isRunning = child.exitCode === null && child.signalCode === null;
   const before = await startedBy(isRunning ? child.pid : undefined, child.mark);
   await endAlone(child, graceMs);
@@ -98,6 +101,6 @@ function kill(target: number): void {
   try {
     process.kill(target, 'SIGKILL');
   } catch {
-    // It has already ended.
+    // The process has already ended.
   }
 }

@@ -8,31 +8,31 @@ import type { McpUnauthorized } from '../results.ts';
 import type { Scrub } from '../scrub.ts';
 import { TASK_RESULT } from '../tasks-extension.ts';
 
-/** Takes the secrets that a server was sent out of what it sends, and what cannot be seen out of its texts. */
+/** Removes from a server's messages the secrets that were sent to it, and from its texts the invisible characters. */
 export interface Door {
   message(message: JSONRPCMessage): JSONRPCMessage;
-  /** The same for what a refusal says in its headers. */
+  /** Does the same for the headers of a refusal. */
   refusal(refusal: McpUnauthorized): McpUnauthorized;
 }
 
-/** The members of lists. */
+/** Members that contain lists. */
 const LISTS = ['tools', 'prompts', 'resources', 'resourceTemplates'];
-/** Members of a result that describe something to people. The others are data, which keeps its characters. */
+/** Members of a result that describe something to people. All others are data and keep their characters. */
 const DESCRIBED = [...LISTS, 'inputRequests'];
-/** Members of the state of a task that are read as an error and a notice are. */
+/** Members of a task's state that are treated like an error and a notice. */
 const SAID_OF_TASKS = ['error', 'statusMessage'];
 
-/** Values of all that one result describes: more than the tools that an agent can have take. */
+/** The maximum number of JSON values in all descriptions of one result: more than the tools of an agent need. */
 const DESCRIBED_VALUES_MAX = 50_000;
 
 /**
- * Makes the door of a connection. Every message of the server passes it before anything reads it: results, errors, pages,
- * resources, prompts, completions, notices and questions.
+ * Makes the door of a connection. Every message of the server passes through it before anything else reads it: results,
+ * errors, pages, resources, prompts, completions, notices and questions.
  */
 export function createDoor(scrub: Scrub): Door {
   const clean = <T>(value: T) => scrub.value(value) as T;
 
-  // What cannot be seen is taken out first: it might divide a secret.
+  // Invisible characters are removed first, because they might split a secret.
   function cleanResult(result: Result): Result {
     const own = (names: readonly string[], map: (value: unknown) => unknown) =>
       Object.fromEntries(
@@ -56,7 +56,7 @@ export function createDoor(scrub: Scrub): Door {
       const read = 'id' in message ? visibleLabels : visibleTexts;
       return { ...message, params: clean(read(params)) };
     }
-    // The reader of questions refuses it by its size. A notice is of no use without what it says.
+    // A request that is too large is refused later because of its size. A notice that is too large is emptied.
     return 'id' in message ? message : { ...message, params: {} };
   }
 
@@ -67,20 +67,20 @@ function visibleUnlessLarge(value: unknown): unknown {
   return isReadable(value) ? visibleTexts(value) : undefined;
 }
 
-/** The members of a result that are sent back to the server, unread and unchanged. */
+/** The members of a result that are returned to the server unread and unchanged. */
 function returnedOf(result: Result): string[] {
   if (isInputRequiredResult(result)) return ['requestState'];
   if (result.resultType === TASK_RESULT) return ['taskId'];
   return LISTS.some((name) => Array.isArray(result[name])) ? ['nextCursor'] : [];
 }
 
-/** A result without the members that may hold what the server was sent, for those who get the rest as it is. */
+/** A result without the members that may contain data sent to the server, for readers who get the rest unchanged. */
 export function withoutReturned<T extends Result>(result: T): T {
   const { requestState: _state, nextCursor: _cursor, ...shown } = result;
   return shown as Result as T;
 }
 
-/** Reads lists of what a result describes, item by item: one that is too large is lost alone. */
+/** Reads lists of descriptions item by item, so that only an item that is too large is lost. */
 function createDescribedReader(): (value: unknown) => unknown {
   let left = DESCRIBED_VALUES_MAX;
 
@@ -98,8 +98,8 @@ function createDescribedReader(): (value: unknown) => unknown {
 }
 
 /**
- * What is left of an item that is too large: enough to name a tool or a question, which is refused then. A tool has a schema
- * all the same, for the SDK refuses whole lists without.
+ * The rest of an item that is too large: enough to name the tool or question, which is refused later. A tool still has
+ * a schema, because the SDK refuses whole lists if one tool lacks it.
  */
 function withoutContent(item: unknown): object {
   const { name, method } = isRecord(item) ? item : {};

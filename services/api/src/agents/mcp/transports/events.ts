@@ -1,11 +1,11 @@
 /**
- * Splits an event stream into whole events, each with the empty line that ends it. All lines end with a newline then. The
- * size of an event is limited before.
+ * Splits an event stream into whole events, each with the empty line that ends it. In the result all lines end with a
+ * newline. The size of an event must be limited before.
  */
 interface EventSplitter {
   /** The events that end in this chunk. */
   take(chunk: Uint8Array): string[];
-  /** What follows the last whole event. */
+  /** The text after the last whole event. */
   rest(): string;
 }
 
@@ -13,7 +13,7 @@ export function createEventSplitter(): EventSplitter {
   const decoder = new TextDecoder();
   let kept: string[] = [];
   let isAfterNewline = false;
-  /** A return at the end of a chunk may be the first half of a line's end. */
+  /** A carriage return at the end of a chunk may be the first half of a line ending. */
   let held = '';
 
   return {
@@ -44,7 +44,7 @@ export function dataOf(event: string): string {
     .join('\n');
 }
 
-/** The event with other data, which is one line. */
+/** The event with its data replaced. `data` is one line. */
 export function withData(event: string, data: string): string {
   const others = event.split('\n').filter((line) => line !== '' && !isData(line));
   return [...others, `data: ${data}`, '', ''].join('\n');

@@ -9,15 +9,17 @@ import { TASK_RESULT } from '../tasks-extension.ts';
  * exchange is passed in the asynchronous context.
  */
 export interface Exchange {
-  /** True when part of it may have reached the server. */
+  /** True if a part of the request may have reached the server. */
   dispatched: boolean;
-  /** Gets the log messages that arrive on its stream. */
+  /** Receives the log messages on the request's stream. */
   onLog?: ((message: McpLogMessage) => void) | undefined;
-  /** The reply that a task has been made, which the SDK does not pass on. */
+  /** The reply that announces a task, which the SDK does not pass on. */
   created?: unknown;
   /** Aborted with the error given to `fail`. */
   readonly signal: AbortSignal;
-  /** Ends it with this error, unless it has ended already. The SDK passes only its own errors on unchanged. */
+  /**
+   * Ends the exchange with this error, unless it has already ended. The SDK passes only its own errors on unchanged.
+   */
   fail(error: SdkError): void;
 }
 
@@ -33,7 +35,7 @@ export interface ExchangeBounds {
 export interface RunningExchange extends Exchange {
   /** Runs a wait for a person. The timeout is paused during the wait. */
   waiting<T>(wait: () => Promise<T>): Promise<T>;
-  /** Stops the timeout. Must always be called. Later errors of its streams have no effect. */
+  /** Stops the timeout. Must always be called. Later errors on the exchange's streams have no effect. */
   end(): void;
 }
 
@@ -62,7 +64,7 @@ export function startExchange({ timeoutMs, signal }: ExchangeBounds): RunningExc
   };
 }
 
-/** Settles like `work`, or rejects with the signal's reason if the signal is aborted first. */
+/** Settles as `work` does, or rejects with the signal's reason if the signal is aborted first. */
 export async function raceAbort<T>({ signal }: Pick<Exchange, 'signal'>, work: Promise<T>): Promise<T> {
   work.catch(() => undefined);
   let onAbort: () => void = () => undefined;

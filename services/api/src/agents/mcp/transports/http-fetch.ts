@@ -16,9 +16,9 @@ interface HttpFetchOptions {
   readonly origin: string;
   readonly bounds: MessageBounds;
   readonly exchanges: Exchanges;
-  /** As for the limit of notes. */
+  /** As in the options of the note limit. */
   readonly onChangesDropped?: (() => void) | undefined;
-  /** Signs a proof for each request that has a token (DPoP). */
+  /** Signs a proof for each request that carries a token (DPoP). */
   readonly proofKey?: string | undefined;
 }
 
@@ -28,10 +28,11 @@ export interface HttpFetch {
   close(): void;
 }
 
-// Shorter than the keep-alive of common servers: a call on a connection that is being closed may be lost.
+// How long an idle socket is kept. It is shorter than the keep-alive of common servers, because a call on a closing
+// connection may be lost.
 const IDLE_SOCKET_MS = 3_000;
 const FREE_SOCKETS_MAX = 4;
-// No caller waits for the reply to a notification, so no other timeout ends it.
+// No caller waits for the reply to a notification, so it needs a timeout of its own.
 const NOTIFICATION_TIMEOUT_MS = 10_000;
 const CHALLENGE_MAX = 2_000;
 
@@ -69,13 +70,16 @@ export function createHttpFetch({
     throw new CredentialRefused(refusal);
   };
 
-  /** Repeats a request once whose proof lacks the nonce that the server demands: it was not executed. */
+  /**
+   * Sends a request, and repeats it once if its proof lacks the nonce that the server demands. The server has not
+   * executed such a request.
+   */
   async function sendProven(url: URL, init: RequestInit, exchange: Exchange | undefined) {
     if (proofs === undefined) return send(url, init, exchange);
     const proven = await proofs.proven(url, init);
     const first = await send(url, proven.init, exchange);
     if (!proofs.wantsNonce(first, proven)) return first;
-    // Its body may have no end.
+    // The body of the first reply may be endless.
     first.on('error', () => undefined).destroy();
     const again = await proofs.proven(url, init);
     const second = await send(url, again.init, exchange);
@@ -88,11 +92,11 @@ export function createHttpFetch({
     const headers = Object.fromEntries(new Headers(init.headers));
     const outgoing = (isSecure ? secureRequest : request)(url, { method, headers, agent });
     const { signal } = init;
-    // The transport's signal is shared by all requests under way.
+    // All requests under way share the transport's signal.
     if (signal != null) setMaxListeners(0, signal);
     return new Promise((resolve, reject) => {
-      // Node's `signal` option is not used: it destroys the socket with an error that has no listener once the agent
-      // is destroyed.
+      // Node's `signal` option is not used: it destroys the socket with an error for which no listener is left once the
+      // agent is destroyed.
       const end = (why: unknown) => {
         outgoing.destroy();
         reject(why);
@@ -163,7 +167,7 @@ export function createHttpFetch({
   return { fetch, close: () => agent.destroy() };
 }
 
-/** A whole body within its depth. */
+/** Passes on a whole body, with a limit on its depth. */
 async function* limitedBody(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   const parts: string[] = [];
@@ -171,7 +175,7 @@ async function* limitedBody(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<s
   yield limitDepth(parts.join('') + decoder.decode());
 }
 
-/** The events of a stream, each within its depth, without the notes that come too fast. */
+/** Passes on the events of a stream, with a limit on the depth of each and on the rate of notes. */
 async function* limitedEvents(chunks: AsyncIterable<Uint8Array>, notes: NoteLimit): AsyncGenerator<string> {
   const events = createEventSplitter();
   const limit = (event: string): string[] => {

@@ -22,13 +22,13 @@ interface HttpTransportOptions {
   readonly messageBytesMax: number;
   readonly exchanges: Exchanges;
   readonly door: Door;
-  /** Learns what becomes of the server's own event stream. */
+  /** Receives the state of the server's own event stream. */
   readonly notices: Pick<ResourceNotices, 'report' | 'lose'>;
 }
 
-/** Streamable HTTP with an explicit end of the session. */
+/** Streamable HTTP with a method that ends the session. */
 interface HttpTransport extends Transport {
-  /** Ends the session at a server of the 2025 revision. No effect when there is none. */
+  /** Ends the session at a server of the 2025 revision. Does nothing if there is none. */
   endSession(): Promise<void>;
   /** Resolves when the server has answered the request for its own event stream, or after a second. */
   listening(): Promise<void>;
@@ -43,8 +43,9 @@ const RECONNECTION = {
 const LISTENING_MAX_MS = 1_000;
 
 /**
- * The SDK's transport, with these additions: a request whose event stream ends without the reply fails at once, where
- * the SDK waits for its timeout; ids of requests begin at random; the stream of a failed request is closed; `close` releases all resources.
+ * The SDK's transport, with these additions. A request whose event stream ends without the reply fails at once, instead
+ * of at the SDK's timeout. Ids of requests begin at a random number. The stream of a failed request is closed. `close`
+ * releases all resources.
  */
 export function createHttpTransport(options: HttpTransportOptions): HttpTransport {
   const { url, headers, proofKey, messageBytesMax, exchanges, door, notices } = options;
@@ -117,19 +118,19 @@ export function createHttpTransport(options: HttpTransportOptions): HttpTranspor
   return outer;
 }
 
-/** The server's own event stream, on which it reports what changes. */
+/** The server's own event stream, on which it reports changes. */
 function createOwnStream(notices: HttpTransportOptions['notices']) {
   let onListening: () => void = () => undefined;
   const listened = new Promise<void>((resolve) => {
     onListening = resolve;
   });
   let streams = 0;
-  /** True where calls began before the first stream was open, so that reports may have been missed. */
+  /** True if calls began before the first stream was open, so that reports may have been missed. */
   let isLate = false;
   return {
-    /** The stream was requested, or could not be. */
+    /** Called when the stream has been requested, or could not be. */
     onListening: () => onListening(),
-    /** The stream begins, or begins again. */
+    /** Called when the stream begins or begins again. */
     heard({ ok, status }: Response, init: RequestInit): void {
       streams += 1;
       if (!ok) notices.lose(status === 405 ? 'absent' : undefined);

@@ -1,24 +1,26 @@
 import { isRecord } from '@parley/core/domain/plain-record';
 
-/** Notes of each sort that are passed in a second. Each costs more to read than to send. */
+/** How many notes of each kind are passed on per second. Reading a note costs more than sending it. */
 const PER_SECOND = 50;
 const SECOND_MS = 1_000;
-/** Notes that are kept until the second ends. */
+/** How many notes are kept until the second ends. */
 const KEPT_MAX = 50;
-/** A longer note is not kept. */
+/** The maximum length of a kept note. */
 const KEPT_LENGTH_MAX = 16_384;
-/** Sorts with a pace of their own: those that may come fast, and those that end a wait. All others are one sort. */
+/**
+ * Kinds with their own limit: those that may be frequent, and those that end a wait. All other notes count as one kind.
+ */
 const SORTS = ['progress', 'message', 'cancelled', 'elicitation/complete', 'resources/updated'].map(
   (name) => `notifications/${name}`,
 );
-/** Members of a notification that say what it is about. */
+/** Members of a notification that identify its subject. */
 const ABOUT = ['progressToken', 'requestId', 'elicitationId', 'uri'];
 
 interface NoteLimitOptions {
-  /** Gets what was kept once the second has ended. */
+  /** Receives the kept notes when the second has ended. */
   readonly release: (notes: string[]) => void;
   readonly perSecond?: number;
-  /** Called once the second has ended in which the notes of changed resources were more than are kept. */
+  /** Called at the end of a second in which more notes of changed resources arrived than are kept. */
   readonly onChangesDropped?: (() => void) | undefined;
 }
 
@@ -27,15 +29,16 @@ const CHANGED = 'notifications/resources/updated';
 /** Limits the notifications of one stream of a server, such as reports of progress. */
 export interface NoteLimit {
   /**
-   * Takes the JSON of one message, and how it came if that is different; returns what is to be read now. Beyond so many a
-   * second, only the latest note about each thing is kept, until something else follows or the second ends.
+   * Takes the JSON of one message, and its original form if that differs. Returns the messages to read now. Beyond the
+   * limit per second, only the latest note about each subject is kept, until another message follows or the second
+   * ends.
    */
   take(json: string, message?: string): string[];
-  /** Ends the stream, and returns what was kept. */
+  /** Ends the stream, and returns the kept notes. */
   end(): string[];
 }
 
-/** What a notification is about: its sort, and within it one thing, such as the progress of one call. */
+/** The subject of a notification: its kind, and an individual thing such as the progress of one call. */
 interface NoteSubject {
   readonly sort: string;
   readonly name: string;
@@ -64,14 +67,15 @@ export function createNoteLimit({
 
   function keep({ sort, name }: NoteSubject, message: string): void {
     const isKept = kept.size < KEPT_MAX && message.length <= KEPT_LENGTH_MAX;
-    // Later events may be read before it, and a client that connects again must not go back to this one.
+    // The kept note loses its event id: later events may be read first, and a client that reconnects must not return to
+    // this one.
     if (isKept) kept.set(name, message.replace(/^id:.*(?:\r\n|\r|\n)/gm, ''));
     else if (sort === CHANGED) hasDroppedChanges = true;
     else return;
     timer ??= setTimeout(() => release(takeKept()), windowEnds - performance.now()).unref();
   }
 
-  /** True for a note that is within the limit of its sort. */
+  /** True for a note within the limit of its kind. */
   function isPassed(sort: string): boolean {
     const count = (passed.get(sort) ?? 0) + 1;
     passed.set(sort, count);

@@ -4,14 +4,14 @@ const TYPES: ReadonlySet<unknown> = new Set(['string', 'integer', 'boolean']);
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** An argument that is mirrored in a header, `Mcp-Param-` and the name. */
+/** An argument that is mirrored in a header, whose name is `Mcp-Param-` and `name`. */
 export interface ParamHeader {
   readonly name: string;
-  /** Where the argument is. */
+  /** The place of the argument. */
   readonly path: readonly string[];
 }
 
-/** The arguments of a tool that its calls mirror in headers. */
+/** The arguments that calls of a tool mirror in headers. */
 export function paramHeadersOf(inputSchema: Schema): readonly ParamHeader[] {
   const found: ParamHeader[] = [];
   collectHeaders(inputSchema, [], found);
@@ -19,8 +19,8 @@ export function paramHeadersOf(inputSchema: Schema): readonly ParamHeader[] {
 }
 
 /**
- * Whether a tool's input schema mirrors only permitted parameters in headers (MCP 2026-07-28, Streamable HTTP): plain
- * values, reached through `properties` alone, with distinct names that are tokens. Clients must drop other tools.
+ * True if a tool's input schema mirrors only permitted parameters in headers (MCP 2026-07-28, Streamable HTTP): plain
+ * values, reached only through `properties`, with distinct names that are valid tokens. Clients must drop other tools.
  */
 export function hasValidParamHeaders(inputSchema: Schema): boolean {
   const found: ParamHeader[] = [];

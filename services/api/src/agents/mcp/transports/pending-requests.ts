@@ -4,9 +4,9 @@ import type { Exchange } from './exchange.ts';
 interface PendingMcpRequests {
   /** Adds a request. It is removed by `take`, or when its exchange fails. */
   add(id: unknown, exchange: Exchange): void;
-  /** Removes a request that has now been answered, and returns its exchange. */
+  /** Removes a request that has been answered, and returns its exchange. */
   take(id: unknown): Exchange | undefined;
-  /** The exchange of the only pending request. Undefined when there is none or more than one. */
+  /** The exchange of the only pending request. Undefined if there is none or more than one. */
   only(): Exchange | undefined;
 }
 

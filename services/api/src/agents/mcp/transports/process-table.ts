@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 
-/** A process, which its start distinguishes from a later one with the same id. */
+/** A process. Its start time distinguishes it from a later process with the same id. */
 interface RunningProcess {
   readonly pid: number;
   readonly start: string;
@@ -12,14 +12,14 @@ interface TableEntry extends RunningProcess {
 }
 
 /**
- * The environment variable that marks a program and all that it starts. It is inherited also where a process leaves the group
- * and the session of the program, and where its parent has ended.
+ * The environment variable that marks a program and all processes that it starts. They inherit it even if they leave
+ * the program's group and session, or if their parent has ended.
  */
 export const MARK = 'PARLEY_PROGRAM';
 
 /**
- * The processes that a program has started, and those that they have started: all with its mark, and all that descend from it
- * now. A process that has cleared its environment is found by its descent only. Empty on systems without `/proc`.
+ * The processes that a program has started, directly or indirectly: all with its mark, and all that descend from it
+ * now. A process that has cleared its environment is found only by descent. Empty on systems without `/proc`.
  */
 export async function startedBy(pid: number | undefined, mark: string): Promise<RunningProcess[]> {
   const table = await readTable();
@@ -32,7 +32,7 @@ export async function startedBy(pid: number | undefined, mark: string): Promise<
   return table.filter((each) => found.has(each.pid) && each.pid !== pid && each.pid !== process.pid);
 }
 
-/** Those of the processes that still run. */
+/** Filters the processes that are still running. */
 export async function stillRunning(processes: readonly RunningProcess[]): Promise<RunningProcess[]> {
   const entries = await Promise.all(processes.map(({ pid }) => readStat(pid)));
   return processes.filter(({ start }, at) => entries[at]?.start === start);
@@ -52,16 +52,17 @@ async function readTable(): Promise<TableEntry[]> {
 async function readEntry(pid: number): Promise<TableEntry | undefined> {
   const stat = await readStat(pid);
   if (stat === undefined) return undefined;
-  // Those of other users cannot be read, and are not ours.
+  // Environments of other users' processes cannot be read. Those processes are not Parley's.
   const environment = await readFile(`/proc/${pid}/environ`, 'latin1').catch(() => '');
   const pair = environment.split('\0').find((one) => one.startsWith(`${MARK}=`));
   return { ...stat, mark: pair?.slice(MARK.length + 1) };
 }
 
-/** Undefined for a process that has ended, also where nobody has taken its exit status. */
+/** Undefined for a process that has ended, including one whose exit status nobody has read. */
 async function readStat(pid: number): Promise<Omit<TableEntry, 'mark'> | undefined> {
   const text = await readFile(`/proc/${pid}/stat`, 'latin1').catch(() => '');
-  // The name of the program comes in parentheses and may hold anything. Then: state, parent, …, start (the 22nd field).
+  // The program's name is in parentheses and may contain any characters. After it: state, parent, …, start time (the
+  // 22nd field).
   const [state, parent, ...rest] = text.slice(text.lastIndexOf(')') + 2).split(' ');
   const start = rest[17];
   if (state === undefined || start === undefined || state === 'Z' || state === 'X') return undefined;

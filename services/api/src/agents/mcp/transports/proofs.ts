@@ -4,11 +4,11 @@ import { isDpop } from '@parley/shared/domain/oauth/challenge';
 import { sha256 } from '@parley/shared/records/digest';
 import { importJWK, type JWK, SignJWT } from 'jose';
 
-/** The proofs with which requests of one connection show that the token is theirs (DPoP, RFC 9449). */
+/** The proofs that the requests of one connection own their token (DPoP, RFC 9449). */
 interface Proofs {
-  /** The request with a proof of its own. A request without a token for it needs none. */
+  /** Adds a new proof to the request. A request without a token needs none. */
   proven(url: URL, init: RequestInit): Promise<ProvenRequest>;
-  /** True where the server refused the proof for its nonce. Keeps the nonce of the reply for the next proof. */
+  /** True if the server refused the proof because of its nonce. Keeps the nonce of the reply for the next proof. */
   wantsNonce(reply: Pick<IncomingMessage, 'statusCode' | 'headers'>, sent: ProvenRequest): boolean;
 }
 
@@ -25,7 +25,7 @@ export function createProofs(proofKey: string): Proofs {
   const jwk = JSON.parse(proofKey) as JWK;
   const { kty, crv, x, y } = jwk;
   const imported = importJWK(jwk, ALGORITHM);
-  // The first request rejects with the reason.
+  // A key that cannot be imported makes the first request reject, so this rejection is ignored.
   imported.catch(() => undefined);
   let nonce: string | undefined;
 
@@ -52,7 +52,7 @@ export function createProofs(proofKey: string): Proofs {
       const given = headers['dpop-nonce'];
       if (typeof given !== 'string') return false;
       nonce = given;
-      // Requests under way at the same time may all lack it.
+      // Several concurrent requests may lack the nonce.
       const challenges = given === sent.nonce ? '' : (headers['www-authenticate'] ?? '');
       return statusCode === 401 && isDpop(challenges) && challenges.includes('use_dpop_nonce');
     },

@@ -1,20 +1,23 @@
 import { randomInt } from 'node:crypto';
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 
-/** The ids of the requests of one connection: the SDK counts them from 0, its server sees them from a random number on. */
+/**
+ * The ids of the requests of one connection. The SDK counts them from 0; the server sees them counted from a random
+ * number.
+ */
 interface RequestIds {
-  /** A message for the server. */
+  /** Converts a message for the server. */
   sent<Message extends JSONRPCMessage>(message: Message): Message;
-  /** A message of the server, for the SDK. */
+  /** Converts a message of the server for the SDK. */
   received(message: JSONRPCMessage): JSONRPCMessage;
 }
 
-// Servers may read ids as signed integers of 32 bits.
+// Servers may read ids as signed 32-bit integers.
 const FIRST_MAX = 2 ** 30;
 
 /**
- * Makes the ids of a connection. The rounds of a call may come from several pods, and none may repeat the id of another
- * one (MCP 2026-07-28, multi round-trip requests).
+ * Makes the ids of a connection. The rounds of a call may come from several pods, and none may reuse the id of another
+ * (MCP 2026-07-28, multi round-trip requests).
  */
 export function createRequestIds(first = randomInt(FIRST_MAX)): RequestIds {
   const shifted = (id: unknown, by: number) => (typeof id === 'number' ? id + by : id);

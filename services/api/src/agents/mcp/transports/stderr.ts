@@ -24,7 +24,7 @@ export function createStderrReader(scrub: Scrub, onLine: (line: string) => void)
     else if (count === LINES_MAX + 1) onLine('(more is left out for the rest of the minute)');
   };
   return createLineReader({
-    // Truncated only after secrets are removed, because a secret that is cut in two would not be recognized.
+    // Lines are truncated only after secrets are removed, because a secret that is cut in two would not be recognized.
     bytesMax: 100 * LINE_MAX,
     onLine: (line) => {
       if (line !== '') emit(line);

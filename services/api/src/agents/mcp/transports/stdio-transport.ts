@@ -28,7 +28,7 @@ interface StdioTransportOptions {
   readonly guard: ChildGuard;
   readonly onStderr: (chunk: Buffer) => void;
   readonly door: Door;
-  /** Called where notes of changed resources were left out. */
+  /** Called if notes of changed resources were dropped. */
   readonly onChangesDropped: () => void;
 }
 
@@ -90,7 +90,7 @@ export function createStdioTransport(options: StdioTransportOptions): StdioTrans
     try {
       message = deserializeMessage(line);
     } catch {
-      // Programs also print lines that are not messages.
+      // Programs also print lines that are not messages; such lines are ignored.
       return;
     }
     const received = door.message(message);
@@ -98,7 +98,7 @@ export function createStdioTransport(options: StdioTransportOptions): StdioTrans
     transport.onmessage?.(received);
   }
 
-  // The request is known only when a single one is pending.
+  // The request that belongs to the line is known only if a single one is pending.
   function onTooLong(): void {
     const only = pending.only();
     if (only === undefined) void transport.close();

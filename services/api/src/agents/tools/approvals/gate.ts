@@ -11,17 +11,17 @@ export interface GateOptions {
   readonly policy: ApprovalPolicy;
   /** Id of the tool's server. */
   readonly server: string;
-  /** The server as people know it. */
+  /** The server's title for people. */
   readonly serverTitle: string;
   readonly source: McpTool;
   readonly timeoutSeconds: number;
-  /** True: the outcome is passed on unchanged, to a caller that is no model. */
+  /** True if the outcome is passed on unchanged, to a caller other than a model. */
   readonly whole?: boolean;
 }
 
 /**
- * Wraps a tool: a call that the policy names is made only after a person has approved it, with the arguments that they
- * have approved. Nothing is sent before: neither the call, nor a question of the tool.
+ * Wraps a tool. A call that the policy names is made only after a person has approved it, and with the arguments that
+ * were approved. Before that, neither the call nor a question of the tool is sent.
  */
 export function withApproval(
   tool: Tool,
@@ -65,7 +65,7 @@ export function withApproval(
   };
 }
 
-/** Makes a call as its person has decided: not at all, as it is, or with the arguments that they edited. */
+/** Makes a call as the person decided: not at all, unchanged, or with the arguments that they edited. */
 export async function callAsDecided(
   tool: Tool,
   call: ToolCall,

@@ -5,7 +5,7 @@ import type { RunContext } from '../../run/run-context.ts';
 import type { InnerApproval } from '../../run/tool.ts';
 import type { ApprovalPlace } from './request.ts';
 
-/** A call of a step, as far as its approval needs it. */
+/** The parts of a step's call that its approval needs. */
 interface PlacedCall {
   readonly toolCallId: string;
   readonly before?: CallRecord;
@@ -15,13 +15,13 @@ interface PlacedCall {
 /** The record of a call, which changes while the call is made. */
 export interface CallRecording {
   readonly record: () => CallRecord;
-  /** Writes what is new in the call's record. */
+  /** Writes the changes of the call's record. */
   readonly save: (more: Partial<CallRecord>) => Promise<void>;
-  /** By which the call tells its run when it only waits. */
+  /** Tells the run whether the call only waits. */
   readonly part: IdlePart;
 }
 
-/** Where the approval of a call belongs. */
+/** The place of a call's approval. */
 export function approvalPlaceOf(
   runContext: RunContext,
   { toolCallId, approvalId, before }: PlacedCall,
@@ -40,12 +40,14 @@ export function approvalPlaceOf(
   };
 }
 
-/** True for the id under which a call waits for an approval that a remote agent needs within it. */
+/** True for the id of a wait for an approval that a remote agent needs within the call. */
 export function isWithinCall(toolCallId: string, id: string | undefined): boolean {
   return id?.startsWith(`${toolCallId}.`) === true && id.includes(' ');
 }
 
-/** The place of an approval that a remote agent needs within a call. Its row alone has the decision. */
+/**
+ * The place of an approval that a remote agent needs within a call. Only the approval's own row contains the decision.
+ */
 export function innerPlace(
   runContext: RunContext,
   place: ApprovalPlace,

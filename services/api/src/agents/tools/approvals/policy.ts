@@ -9,7 +9,7 @@ import type { McpTool, McpToolHints } from '../../mcp/results.ts';
 
 /** Decides which calls of a tool a person must approve. */
 export interface ApprovalPolicy {
-  /** Names the rule. A remembered approval holds for calls under the same name only. */
+  /** The name of the rule. A remembered approval applies only to calls under the same name. */
   readonly rule: string;
   readonly remember: RememberFor | undefined;
   readonly risk?: Risk;
@@ -17,7 +17,7 @@ export interface ApprovalPolicy {
   demands(args: Readonly<Record<string, unknown>>, hints: McpToolHints): boolean;
 }
 
-/** The policy of a tool: of the tool itself, of its server, or of the agent that calls it, the first that is configured. */
+/** The policy for a tool: the first that is configured of the tool's own, its server's and the calling agent's. */
 export function policyOf(
   server: McpServer,
   agent: Pick<Agent, 'approval'> | undefined,
@@ -30,7 +30,7 @@ export function policyOf(
 
 const policies = new WeakMap<ApprovalEntry, ApprovalPolicy>();
 
-/** Tools are listed for every step; a rule is compiled once. */
+/** Compiles the rule once, although tools are listed for every step. */
 function policyFrom(entry: ApprovalEntry): ApprovalPolicy {
   const known = policies.get(entry);
   if (known !== undefined) return known;

@@ -21,7 +21,8 @@ import { APPROVAL_TRIGGER, type ApprovalOutcome, type NeededApproval } from '../
 import { takeBack } from '../../run/question.ts';
 import type { RunContext } from '../../run/run-context.ts';
 
-// A larger schema would push out the arguments that a person must read; the call can then be approved or denied.
+// With a larger schema, there would be no room for the arguments that a person must read. The arguments then cannot be
+// edited; the call can be approved or denied.
 const SCHEMA_BYTES_MAX = 32 * 1024;
 
 /** The place of a call in its run, and its record. The same place always leads to the same approval. */
@@ -30,21 +31,21 @@ export interface ApprovalPlace {
   /** The id of the call on the turn's stream. */
   readonly shownCallId: string;
   readonly step: number;
-  /** The approval that the call's record has already, from this pod or a previous owner of the run. */
+  /** The approval that the call's record already contains, from this pod or a previous owner of the run. */
   readonly recorded: CallApproval | undefined;
-  /** Id of the approval that a previous owner of the run has requested for the call, as far as the run's record knows. */
+  /** Id of the approval that a previous owner of the run requested for the call, if the run's record names it. */
   readonly requested: string | undefined;
-  /** True when a previous owner of the run has begun the call. */
+  /** True if a previous owner of the run began the call. */
   readonly isInherited: boolean;
   /** Stores the approval in the call's record. */
   save(approval: CallApproval): Promise<void>;
   readonly waiting: IdlePart['waiting'];
-  /** When aborted, the approval is taken back: nothing is to be made any more. */
+  /** When aborted, the approval is withdrawn, because the call is no longer needed. */
   readonly withdrawn?: AbortSignal;
 }
 
 /**
- * Has the run's person approve a call, unless they have done so before for calls of its kind. Retries while Redis is
+ * Asks the run's person to approve a call, unless they have allowed such calls before. Retries while Redis is
  * unavailable. Throws the signal's reason when aborted.
  */
 export async function approveCall(
@@ -67,8 +68,8 @@ export async function approveCall(
 }
 
 /**
- * The decision on a call that was put to its person before, whatever the configuration demands now; undefined for a call
- * that was not. Waits while it is pending. Throws the signal's reason when aborted.
+ * The decision on a call that was already put to its person, whatever the configuration demands now. Undefined for
+ * other calls. Waits while the decision is pending. Throws the signal's reason when aborted.
  */
 export async function decisionBefore(
   context: RunContext,
@@ -86,13 +87,13 @@ export async function decisionBefore(
   if (id !== undefined)
     return decided(context, place, () => engine.approvals.read({ kind: 'service', tenant }, id), args);
   if (!isInherited) return undefined;
-  // Its pod may have died after the request and before the run's record named the approval.
+  // The pod may have died after the request and before the run's record named the approval.
   const idempotencyKey = keyOf(run.streamRequestId, place.toolCallId);
   const found = await retryWhileUnavailable(() => engine.approvals.find({ tenant, idempotencyKey }), signal);
   return found && decided(context, place, async () => found, args);
 }
 
-/** Opens an approval, or finds it, and waits for its end. */
+/** Opens or finds an approval, and waits for its end. */
 async function decided(
   context: RunContext,
   place: ApprovalPlace,
@@ -100,7 +101,8 @@ async function decided(
   args: Arguments,
 ): Promise<ApprovalOutcome> {
   const { turn, signal } = context;
-  // Readers see the call before its approval. A call of a deleted conversation asks nothing more.
+  // Readers must see the call before its approval. A call of a deleted conversation must not ask any more, so this
+  // rejects.
   await turn.poll();
   turn.openQuestions += 1;
   try {
@@ -141,14 +143,14 @@ async function decisionOn(
   else place.withdrawn?.addEventListener('abort', onWithdrawn, { once: true });
   const untilEnded = async () => (isApprovalEnded(row.status) ? { row, now } : place.waiting(wait));
   const ended = await untilEnded().finally(() => place.withdrawn?.removeEventListener('abort', onWithdrawn));
-  // A run that was released during the wait must stay as it was for its next owner.
+  // A run that was released during the wait must stay unchanged for its next owner.
   signal.throwIfAborted();
   turn.openQuestions -= 1;
   open.delete(row.id);
   await writer.saveSoon([
     { type: 'pause', pause: { ...pause, resumedAt: ended.now, outcome: ended.row.status } },
   ]);
-  // The usual reason is that the turn was stopped. Polling now makes sure that the run does not continue.
+  // Usually the turn was stopped. Polling now makes sure that the run does not continue.
   if (ended.row.status === 'withdrawn') await turn.poll();
   signal.throwIfAborted();
   return outcomeOfRow(ended.row, place, args);
@@ -165,10 +167,10 @@ async function outcomeOfRow(
   }
   const input =
     status === 'edited' ? unmaskArguments(settlement?.arguments ?? {}, args, definition.masked) : args;
-  // The definition is the first owner's: its masks fit the arguments, which the checkpoint keeps.
+  // The definition comes from the run's first owner, so its masks fit the arguments in the checkpoint.
   if (input === undefined) throw new Error(`The edit of the approval ${id} does not fit its call.`);
   const isEdited = status === 'edited';
-  // Stored before anything is sent, so that the next owner of the run sends the same.
+  // The decision is stored before anything is sent, so that the run's next owner sends the same.
   await place.save({ id, outcome: status, ...(isEdited && { input }) });
   return { type: 'granted', input, isEdited };
 }
@@ -204,7 +206,7 @@ function definitionOf(
   };
 }
 
-/** The idempotency key of an approval. Callers cannot send a key with a space, so no key of theirs collides with it. */
+/** The idempotency key of an approval. Keys of callers cannot contain a space, so they never collide with it. */
 function keyOf(streamRequestId: string, toolCallId: string): string {
   const place = sha256(JSON.stringify(['approval', toolCallId]));
   return `run ${streamRequestId} ${place} approval`;

@@ -9,12 +9,12 @@ import type { NamedTools } from '../named-tools.ts';
 import { resultOf, serverUnavailable } from './content-replies.ts';
 import type { Askable } from './person.ts';
 
-/** A page of a server, and what its server says of its frame. */
+/** A page of a server, and the server's requirements for its frame. */
 export interface ServerPage {
   readonly html: string;
-  /** Where it may load from, by the kind of what it loads: origins, and nothing else. */
+  /** The origins from which the page may load, by the kind of resource. */
   readonly csp: Readonly<Record<CspKey, readonly string[]>>;
-  /** The features of browsers that it asks for. */
+  /** The browser features that the page requests. */
   readonly permissions: readonly PagePermission[];
   readonly prefersBorder?: boolean;
 }
@@ -23,7 +23,7 @@ type CspKey = 'connectDomains' | 'resourceDomains' | 'frameDomains' | 'baseUriDo
 const PERMISSIONS = ['camera', 'microphone', 'geolocation', 'clipboardWrite'] as const;
 type PagePermission = (typeof PERMISSIONS)[number];
 
-/** A page that shows a call of an agent, for its person. */
+/** The person who sees the page of an agent's call. */
 interface PageViewer extends Owner {
   /** The agent of the turn. */
   readonly agent: string;
@@ -31,13 +31,16 @@ interface PageViewer extends Owner {
 }
 
 /**
- * The pages of servers in the chats of agents whose configuration allows it now. Throws `unavailable` where a server cannot be
- * reached, and `invalid_request` for what it refuses.
+ * The pages of servers in the chats of agents, as far as the configuration now allows them. Throws `unavailable` if a
+ * server cannot be reached, and `invalid_request` if it refuses.
  */
 export interface AgentPages {
-  /** The page of a call; undefined where there is none, or the agent shows none of its server. */
+  /** The page of a call. Undefined if there is none, or if the agent does not show that server's pages. */
   read(viewer: PageViewer, page: Pick<CallPage, 'server' | 'uri'>): Promise<ServerPage | undefined>;
-  /** The tool that a page of the server may call by that name; undefined where it may not. The server is told what can be asked. */
+  /**
+   * The tool that the server's page may call by that name. Undefined if there is none. The server is told how the
+   * person can be asked.
+   */
   find(
     viewer: PageViewer & Askable,
     page: Pick<CallPage, 'server'>,
@@ -48,7 +51,7 @@ export interface AgentPages {
 const TIMEOUT_MS = 30_000;
 const HTML_MAX = 2_000_000;
 const SOURCES_MAX = 50;
-// An origin, whose first label may be a wildcard. Nothing that ends a directive, and no scheme alone.
+// An origin, whose first label may be a wildcard. Characters that end a directive and bare schemes do not match.
 const SOURCE =
   /^(?:(?:https|wss):\/\/(?:\*\.)?[a-z0-9.-]{1,253}|(?:https?|wss?):\/\/(?:localhost|127\.0\.0\.1))(?::\d{1,5})?\/?$/i;
 
@@ -115,7 +118,7 @@ function isPageType(type: unknown): boolean {
   return typeof type === 'string' && type.replaceAll(/\s/g, '').toLowerCase() === PAGE_TYPE;
 }
 
-/** What is no origin is left out: the page may load less then, never more. */
+/** Values that are not origins are removed, which can only reduce what the page may load. */
 function sourcesIn(given: unknown): string[] {
   if (!Array.isArray(given)) return [];
   return given

@@ -17,11 +17,11 @@ import { changeOf, type ServerTask } from './server-task.ts';
 import { createTaskListening, type TaskListening } from './task-listening.ts';
 import { createTaskQuestions, type ServerTaskQuestions } from './task-questions.ts';
 
-/** How long a server may take to accept that its task is cancelled, in ms. */
+/** How long a server may take to confirm the cancellation of its task, in ms. */
 const CANCEL_MS = 3_000;
-/** How long a turn must be held yet for a stream to be worth its request, in ms. */
+/** A stream is worth its request only if the turn will be held at least this much longer, in ms. */
 const LISTEN_FROM_MS = 2_000;
-/** Of what a server asks for at the same time, as JSON: a run keeps it. */
+/** The maximum size of a server's simultaneous requests, as JSON, because a run stores them. */
 const OPEN_BYTES_MAX = 64_000;
 
 /** A task while this pod attends to it. */
@@ -35,23 +35,24 @@ interface AttendedTask {
   /** Aborted when the task must end, or when this pod must stop attending to it. */
   readonly over: AbortSignal;
   readonly task: ServerTask;
-  /** The pause that the server asked for last. */
+  /** The pause that the server last asked for. */
   pollMs: number | undefined;
-  /** Since when nothing has happened, by `performance.now()`. */
+  /** The time of the last change, by `performance.now()`. */
   quietSince: number;
-  /** Requests about the task that failed, one after the other. */
+  /** The number of successive failed requests about the task. */
   failures: number;
-  /** Whether the task was read with this credential. */
+  /** True if the task was read with this credential. */
   isRead: boolean;
-  /** Keys of open requests that the last state did not have. */
+  /** Keys of open requests that were missing from the last state. */
   missing: readonly string[];
-  /** Changes the task, and records it. `restMs`: time for which the turn will rest. */
+  /** Changes the task and records it. `restMs`: how long the turn will rest. */
   save(change: Partial<ServerTask>, restMs?: number): Promise<void>;
 }
 
 /**
- * Attends to a task that a server made of a call until it ends: reads it, puts what it asks for to the person, and sends their
- * answers. What another pod must know is recorded before anything follows from it. Rejects only with the reason of the call's signal.
+ * Attends until its end to a task that a server made of a call: reads it, puts its requests to the person, and sends
+ * their answers. Everything that another pod must know is recorded before any effect. Rejects only with the reason of
+ * the call's signal.
  */
 export async function attendTask(
   call: ToolCall,
@@ -98,14 +99,14 @@ export async function attendTask(
   try {
     await attended.save({ isWorking: false });
     questions.start(task.open);
-    // A server that has just begun says when its task is to be read.
+    // A server that has just begun a task says when to read it.
     if (begun.isWorking === true) await pause(attended);
     const result = await attend(attended);
     if (result.type !== 'unauthorized') {
       await questions.withdraw(keysOf(task));
       return result;
     }
-    // It is continued with another credential, and its time goes on.
+    // The task continues with another credential. The time worked so far is kept.
     await attended.save({});
     return attended.isRead && result.status === 401 ? { ...result, wasAccepted: true } : result;
   } catch (error) {
@@ -135,7 +136,7 @@ async function attend(attended: AttendedTask): Promise<McpCallResult> {
     }
     if (state !== undefined && state.type !== 'open') return state;
     if (state !== undefined && refusal !== undefined) {
-      // What may read the task may not answer it: that it was accepted for reading says nothing.
+      // A credential that may read the task may not be allowed to answer it, so the successful read proves nothing.
       attended.isRead = false;
       return refusal;
     }
@@ -146,7 +147,7 @@ async function attend(attended: AttendedTask): Promise<McpCallResult> {
 
 type ReadState = Exclude<McpTaskReply, { type: 'taken' }>;
 
-/** The task as it is now. Undefined while the server cannot say it. */
+/** The current state of the task. Undefined while the server cannot be read. */
 async function read(attended: AttendedTask): Promise<ReadState | undefined> {
   const { server, rules, over, task } = attended;
   const { timeoutMs, whole, pages } = rules;
@@ -166,20 +167,20 @@ function isPassing(reply: McpTaskReply): boolean {
   return reply.type === 'unavailable' || reply.type === 'timeout';
 }
 
-/** Asks what is new, and takes back what the server does not ask for any more. */
+/** Asks the new requests, and withdraws those that the server no longer makes. */
 async function takeUp(attended: AttendedTask, { requests, pollMs }: OpenMcpTask): Promise<void> {
   const { task, rules, server, questions, missing: missedBefore } = attended;
   const { open, done, added, gone, missing } = changeOf(task, requests, missedBefore);
   attended.missing = missing.filter((key) => !gone.includes(key));
-  // A server that changes its mind at each read is no reason to write.
+  // A changed pause alone is not recorded, because some servers change it at each read.
   attended.pollMs = pollMs;
   if (added.length === 0 && gone.length === 0) return;
   if (task.asked + added.length > rules.questionsMax) throw new TooManyQuestions(rules.questionsMax);
   if (Buffer.byteLength(JSON.stringify(open)) > OPEN_BYTES_MAX)
     throw new QuestionRefused(`The questions of the server are larger than ${OPEN_BYTES_MAX} bytes.`);
-  // The person should not answer one in vain because another one cannot be asked.
+  // All are checked first: the person should not answer one in vain because another cannot be asked.
   for (const { request } of added) requestIn(request, server);
-  // Before anybody is asked: another pod then asks under the same ordinal.
+  // This is recorded before anybody is asked, so that another pod asks under the same ordinals.
   await attended.save({ open, done, asked: task.asked + added.length, rests: 0 });
   attended.quietSince = performance.now();
   questions.start(added);
@@ -187,8 +188,8 @@ async function takeUp(attended: AttendedTask, { requests, pollMs }: OpenMcpTask)
 }
 
 /**
- * Sends the answers that there are. Those that the server does not get now are sent after the next pause. Returns the refusal of a
- * credential that may not send them.
+ * Sends the available answers. Answers that the server does not receive now are sent after the next pause. Returns a
+ * refusal if the credential may not send answers.
  */
 async function deliver(attended: AttendedTask): Promise<McpUnauthorized | undefined> {
   const { server, rules, over, questions } = attended;
@@ -203,7 +204,7 @@ async function deliver(attended: AttendedTask): Promise<McpUnauthorized | undefi
     attended.failures += 1;
     return undefined;
   }
-  // One that was refused is not sent again. Whether that matters, the task itself says.
+  // Refused answers are not sent again. The state of the task shows whether that matters.
   for (const key of answers.keys()) questions.delivered(key);
   const { open, done } = attended.task;
   attended.quietSince = performance.now();
@@ -216,8 +217,8 @@ async function deliver(attended: AttendedTask): Promise<McpUnauthorized | undefi
 }
 
 /**
- * Waits until the task is to be read again. A turn that has nothing else to do rests, once its pod has held it for a while. A
- * turn that is held for longer has the server tell what happens.
+ * Waits until the task should be read again. If the turn has nothing else to do, it rests once its pod has held it for
+ * a while. If it is held longer, the server is asked to report changes.
  */
 async function pause({ call, wake, over, questions, task, ...attended }: AttendedTask): Promise<void> {
   const { rests } = task;
@@ -234,7 +235,7 @@ async function pause({ call, wake, over, questions, task, ...attended }: Attende
   await call.rest(restMs, () => wake.sleep(restMs, over));
 }
 
-/** Tells the server that the task is not needed, as far as it can be reached. */
+/** Cancels the task at the server, if the server can be reached. */
 async function cancelTask({ server, task }: AttendedTask): Promise<void> {
   const cancelling = withTimeLimit(CANCEL_MS, undefined, async (signal) => {
     await server.askAboutTask(task.taskId, { method: 'tasks/cancel' }, { signal, timeoutMs: CANCEL_MS });

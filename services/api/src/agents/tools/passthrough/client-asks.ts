@@ -7,18 +7,18 @@ import { belongsToAnotherPod } from '@parley/shared/runs/interruption';
 import { type ClientAsk, ClientRefused } from '../../mcp/questions/client-ask.ts';
 import type { ToolCall } from '../../run/tool.ts';
 
-/** The client of a turn, which does some things for servers itself. */
+/** The client of a turn, which provides some services to servers itself. */
 export interface TurnClient {
   readonly services: ClientServices;
-  /** The stream on which it is asked. */
+  /** The stream on which the client is asked. */
   readonly stream: StreamRef;
 }
 
-/** Where a request belongs. The same place and the same request are one, on every pod. */
+/** The place of a request. On every pod, the same place and the same request lead to one ask. */
 interface ClientAskPlace {
   readonly ordinal: number;
   readonly timeoutSeconds: number;
-  /** Aborted when the server takes its request back. */
+  /** Aborted when the server withdraws its request. */
   readonly withdrawn: AbortSignal;
 }
 
@@ -32,7 +32,7 @@ export function createAskClient(requests: ClientRequests, { stream }: TurnClient
     const { toolCallId, callKey, signal } = call;
     const place = JSON.stringify([callKey, ordinal, method, params]);
     const id = clientRequestId(sha256(place));
-    // Only this pod waits for the reply, so it keeps the turn.
+    // The reply reaches only this pod, so the pod keeps the turn.
     const stopWork = call.work();
     let reply: ClientReply | undefined;
     try {
@@ -52,7 +52,7 @@ export function createAskClient(requests: ClientRequests, { stream }: TurnClient
       throw new ClientRefused('The request was taken back.', INTERNAL_ERROR);
     } finally {
       stopWork();
-      // The next owner of a run that this pod gives up goes on waiting for the same reply.
+      // If this pod gives up the run, the next owner waits for the same reply, so the request stays open.
       if (!belongsToAnotherPod(signal)) await close(call, id, reply !== undefined);
     }
     return resultOf(reply);
@@ -63,7 +63,7 @@ export function createAskClient(requests: ClientRequests, { stream }: TurnClient
     id: string,
     isAnswered: boolean,
   ): Promise<void> {
-    // Its deadline ends it if Redis stays unavailable. A run that cannot write any more ends by itself.
+    // If Redis stays unavailable, the deadline ends the request. A run that can no longer write ends by itself.
     if (!isAnswered) await requests.end(stream, id).catch(() => undefined);
     await appendEvent({ type: 'client-ask-ended', toolCallId, requestId: id, isAnswered }).catch(
       () => undefined,

@@ -9,17 +9,17 @@ import type { Viewer } from '../../mcp/visibility.ts';
 type ListedItem = Readonly<Record<string, unknown>>;
 
 const PAGES_MAX = 20;
-// Of one server, as for its tools.
+// The maximum number of items from one server, as for its tools.
 const ITEMS_MAX = 1_000;
 
-/** The lists of MCP, and the member of their pages that has the items. */
+/** MCP's list methods, and the member of their pages that contains the items. */
 const MEMBERS = {
   'prompts/list': 'prompts',
   'resources/list': 'resources',
   'resources/templates/list': 'resourceTemplates',
 } as const satisfies Partial<Record<ReadMethod, string>>;
 export type ListMethod = keyof typeof MEMBERS;
-/** The member of an item by which it is asked for. */
+/** The member of an item with which clients request it. */
 export const KEYS = {
   'prompts/list': 'name',
   'resources/list': 'uri',
@@ -39,9 +39,9 @@ interface ListReader {
   readonly signal: AbortSignal;
 }
 
-/** Lists of servers, which are read in pages. */
+/** Lists of servers that are read page by page. */
 interface ContentLists {
-  /** The items of a list; undefined where the server could not be asked. Rejects with the reason of the reader's signal. */
+  /** The items of a list. Undefined if the server could not be read. Rejects with the reason of the reader's signal. */
   itemsOf(
     source: { readonly server: string },
     reader: ListReader,
@@ -49,11 +49,13 @@ interface ContentLists {
   ): Promise<readonly ListedItem[] | undefined>;
 }
 
-/** Makes the lists. `read` reads a page; its signal is none of a reader's, because others may wait for the same list. */
+/**
+ * Makes the lists. `read` reads a page. It does not get a reader's signal, because others may wait for the same list.
+ */
 export function createContentLists(
   read: (page: ListPage) => Promise<McpReadResult | undefined>,
 ): ContentLists {
-  // A client may name a hundred resources at once, each of which is looked for in the same lists.
+  // Lists being read. A client may request a hundred resources at once, and each is searched in the same lists.
   const underWay = new Map<string, Promise<readonly ListedItem[] | undefined>>();
 
   async function allPages(page: Omit<ListPage, 'params'>): Promise<readonly ListedItem[] | undefined> {
@@ -66,7 +68,7 @@ export function createContentLists(
       if (reply.type !== 'read') return undefined;
       const found = reply.result[MEMBERS[method]];
       const key = KEYS[method];
-      // What names it is sent back as it is, and shown.
+      // The name is shown and is returned to the server unchanged, so a name with invisible characters is dropped.
       const isShown = ({ [key]: name }: ListedItem) => typeof name === 'string' && visible(name) === name;
       items.push(...(Array.isArray(found) ? found.filter(isRecord).filter(isShown) : []));
       const { nextCursor } = reply.result;

@@ -5,13 +5,13 @@ import { passedOn } from './server-read.ts';
 
 const ASKS_FIRST = 'The server asks the user first, and the client cannot show what it asks.';
 
-/** What was read, for a client. */
+/** The result of a read, for a client. */
 export function resultOf(reply: McpReadResult | undefined): Readonly<Record<string, unknown>> | undefined {
   if (reply === undefined || reply.type === 'absent') return undefined;
   return reply.type === 'read' ? passedOn(reply.result) : refuse(reply);
 }
 
-/** Throws what a client is told of a failure. */
+/** Throws the error that a client gets for a failure. */
 export function refuse(reply: McpFailure): never {
   if (reply.type !== 'refused' && reply.type !== 'input_required') throw serverUnavailable();
   const { refusal } = reply;

@@ -13,25 +13,25 @@ import type { RoundSeals } from './rounds.ts';
 import type { SendRules } from './send-rules.ts';
 import type { SampleLimits } from './server-questions.ts';
 
-/** The person of a turn, and how questions get to them. */
+/** The person of a turn, and how questions reach them. */
 export interface TurnPerson extends Owner {
   readonly reach: ReachOfQuestion;
-  /** Who makes the call of a run of one call. An agent's calls are a model's in any case. @default 'model' */
+  /** Who makes the call of a single-call run. An agent's calls are always a model's. @default 'model' */
   readonly viewer?: Viewer | undefined;
-  /** Whether their client shows the pages of servers in the chat of an agent. */
+  /** Present if the person's client shows the pages of servers in the chat of an agent. */
   readonly showsPages?: true | undefined;
-  /** Their client, where it does something for servers itself. */
+  /** The person's client, if it provides services to servers itself. */
   readonly client?: TurnClient | undefined;
 }
 
-/** The limits of an agent, or of the tools that MCP clients are offered. */
+/** The limits of an agent, or of the tools offered to MCP clients. */
 export interface ServerCallLimits {
   readonly toolTimeoutSeconds: number;
   readonly questionTimeoutSeconds: number;
   readonly questionsPerCall: number;
 }
 
-/** A person, and what their client shows and does. */
+/** A person, and the capabilities of their client. */
 export interface AskablePerson extends Pick<TurnPerson, 'tenant' | 'userId' | 'reach'> {
   readonly client?: Pick<TurnClient, 'services'> | undefined;
 }
@@ -39,7 +39,10 @@ export interface AskablePerson extends Pick<TurnPerson, 'tenant' | 'userId' | 'r
 /** How the person can be asked. */
 export type Askable = Pick<AskablePerson, 'reach' | 'client'>;
 
-/** What a server is told that it can ask this person and their client for; undefined: nothing. */
+/**
+ * The elicitation modes and services that Parley declares to the server for this person and their client. Undefined:
+ * none.
+ */
 export function askedPerson(
   { mayAsk, maySample = false }: Pick<Server, 'mayAsk' | 'maySample'>,
   { tenant, userId, reach, client }: AskablePerson,
@@ -59,31 +62,31 @@ interface SamplingAgent {
   readonly limits: Pick<AgentConfig['limits'], 'samplesPerCall' | 'sampleTokens'>;
 }
 
-/** What a client of a turn does, and what the agent's own model does in its place. */
+/** The services of the turn's client, and sampling by the agent's own model. */
 function withSampling(services: ClientServices = {}): ClientServices {
   return { sampling: { tools: false }, ...services };
 }
 
-/** The limits of the agent's own model; nothing where it writes nothing for the server. */
+/** The limits of the agent's own model. Undefined if it writes no texts for the server. */
 function samplesOf(
   { maySample = false }: Pick<Server, 'maySample'>,
   client: TurnClient | undefined,
   agent: SamplingAgent | undefined,
 ): SampleLimits | undefined {
-  // A client that has a model of its own is asked.
+  // If the client has a model of its own, the client is asked instead.
   if (!maySample || agent === undefined || client?.services.sampling !== undefined) return undefined;
   const { samplesPerCall: perCall, sampleTokens: tokensMax } = agent.limits;
   return { perCall, tokensMax };
 }
 
-/** What the calls of servers' tools need beside their limits. */
+/** What calls of servers' tools need in addition to their limits. */
 export interface SendDeps {
-  /** Seals what servers ask in rounds. Absent: only the pod that made a call can continue it. */
+  /** Seals the questions of rounds. Absent: only the pod that made a call can continue it. */
   readonly rounds?: RoundSeals | undefined;
   readonly clientRequests: ClientRequests;
 }
 
-/** The person for whom a server is called, with the agent that calls it for them. */
+/** The person for whom a server is called, and the agent that makes the call. */
 interface ServedPerson extends Omit<TurnPerson, 'reach'> {
   readonly agent?: SamplingAgent;
 }

@@ -12,7 +12,7 @@ import {
 import { QuestionRefused } from '../../mcp/questions/question.ts';
 import type { McpFailure } from '../../mcp/results.ts';
 
-/** Reads a request of `inputRequests`, of a round and of a task alike. Throws QuestionRefused where it cannot be made here. */
+/** Reads a request in `inputRequests`, of a round or of a task. Throws QuestionRefused if it cannot be made here. */
 export function requestIn(request: unknown, { modes }: Pick<McpServerRef, 'modes'>): ServerRequest {
   const method = isRecord(request) ? request.method : undefined;
   if (isRecord(request) && typeof method === 'string' && modes !== undefined && isAskable(method, modes))
@@ -20,7 +20,7 @@ export function requestIn(request: unknown, { modes }: Pick<McpServerRef, 'modes
   throw new QuestionRefused('The server asks for something that was not declared.', capabilityFor(method));
 }
 
-/** How a call ends whose server asked for something without an answer. Throws every other error. */
+/** The failure of a call whose server asked for something that cannot be answered. Throws every other error. */
 export function failureOfAsking(error: unknown): McpFailure {
   if (error instanceof QuestionRefused) return refused(error);
   if (error instanceof ClientRefused)
@@ -30,7 +30,7 @@ export function failureOfAsking(error: unknown): McpFailure {
   throw error;
 }
 
-/** A request that cannot be answered, with what a client must declare for it. */
+/** The failure for a request that cannot be answered, with the capability that a client must declare for it. */
 function refused({ message, requires }: QuestionRefused): McpFailure {
   const data = { requiredCapabilities: requires };
   const refusal = { code: ProtocolErrorCode.MissingRequiredClientCapability, message, data };

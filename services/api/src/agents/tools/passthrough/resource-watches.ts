@@ -2,14 +2,14 @@ import { WakeSignal } from '@parley/shared/async/wake-signal';
 import type { WantedResources, WatchEnd } from '../../mcp/calls/watch.ts';
 import type { McpFailure } from '../../mcp/results.ts';
 
-/** A server with one credential, as `watch` of its handle; `undefined` without an account. */
+/** A server with one credential. `watch` works as in its handle; `undefined` means that there is no account. */
 export interface WatchedServer {
-  /** The same for all that share one subscription. */
+  /** The same for all watches that share a subscription. */
   readonly key: string;
   readonly watch: (wanted: WantedResources, signal: AbortSignal) => Promise<WatchEnd | undefined>;
 }
 
-/** A resource that somebody watches. */
+/** A resource that is being watched. */
 export interface HeldWatch {
   readonly type: 'held';
   release(): void;
@@ -18,11 +18,11 @@ export interface HeldWatch {
 /** Why a resource cannot be watched. */
 export type NoWatch = Exclude<WatchEnd, { readonly type: 'interrupted' }>;
 
-/** What is watched on one pod. All who watch with one credential share one subscription at its server. */
+/** The watched resources of one pod. All watches with one credential share one subscription at the server. */
 export interface ResourceWatches {
   /**
-   * Watches a resource until it is released, over all interruptions. The listener is called where it changed, or may have.
-   * Rejects with the reason of the signal.
+   * Watches a resource until it is released, even across interruptions. The listener is called when the resource has
+   * changed or may have changed. Rejects with the reason of the signal.
    */
   hold(
     server: WatchedServer,
@@ -34,21 +34,24 @@ export interface ResourceWatches {
 
 /** The pause before a broken connection is replaced, in ms. It doubles with each failure. */
 const PAUSE_MS = { min: 250, max: 30_000 };
-/** A resource that changes more often is told once in this time, in ms: a server may report without end. */
+/** Changes of a resource are reported at most once in this time, in ms, because a server may report without end. */
 const TELL_EVERY_MS = 1_000;
-/** One that its server never agreed to report is refused after so many connections: its client waits for the reply. */
+/**
+ * A resource that the server never agreed to report is refused after this many connections, because its client waits
+ * for the reply.
+ */
 const ATTEMPTS_MAX = 2;
 
 interface Entry {
   readonly listeners: Set<() => void>;
-  /** `new` until the server has answered; `lost` while it does not report what it did report. */
+  /** `new` until the server has answered; `lost` while the server has stopped reporting it. */
   state: 'new' | 'watched' | 'lost';
   readonly ready: Later<'watched' | NoWatch>;
   attempts: number;
-  /** When it was told last. */
+  /** When its listeners were last called. */
   toldAt: number;
   telling: NodeJS.Timeout | undefined;
-  /** Those that wait for it included. */
+  /** How many watch it, including those that still wait for the server's reply. */
   holders: number;
 }
 
@@ -70,7 +73,7 @@ interface ServerWatch {
   hold(uri: string, listener: () => void, signal: AbortSignal): Promise<HeldWatch | NoWatch>;
 }
 
-/** What is watched at one server with one credential. Ends itself, once, when nothing is. */
+/** The watched resources at one server with one credential. It ends itself, once, when none are left. */
 function createServerWatch(server: WatchedServer, onEnd: () => void): ServerWatch {
   const entries = new Map<string, Entry>();
   const wake = new WakeSignal(undefined);
@@ -97,7 +100,7 @@ function createServerWatch(server: WatchedServer, onEnd: () => void): ServerWatc
     } else lose(entry);
   }
 
-  /** Those who watch are told, and the server is asked again later. */
+  /** Tells the listeners. The server will be asked again later. */
   function lose(entry: Entry): void {
     if (entry.state === 'watched') tell(entry);
     entry.state = 'lost';
@@ -142,7 +145,7 @@ function createServerWatch(server: WatchedServer, onEnd: () => void): ServerWatc
     while (entries.size > 0) {
       const startedAt = performance.now();
       const attempted = new Set(entries.values());
-      // The store of credentials may fail. A read that needs it reports that to the operator.
+      // The store of credentials may fail. A read that needs it reports the failure to the operator.
       const end = await server.watch(wanted, FOREVER).catch(() => UNAVAILABLE);
       interrupted(end ?? ABSENT, attempted);
       const wasStable = performance.now() - startedAt > PAUSE_MS.max;
@@ -155,7 +158,7 @@ function createServerWatch(server: WatchedServer, onEnd: () => void): ServerWatc
     onEnd();
   }
 
-  /** Notes what is watched no more, and refuses what could not be watched. */
+  /** Marks resources that are no longer watched as lost, and refuses those that could not be watched. */
   function interrupted(end: WatchEnd, attempted: ReadonlySet<Entry>): void {
     const why = end.type === 'interrupted' ? UNAVAILABLE : end;
     for (const [uri, entry] of entries) {
@@ -198,7 +201,7 @@ function createServerWatch(server: WatchedServer, onEnd: () => void): ServerWatc
       entry.listeners.add(listener);
       if (!isRunning) {
         isRunning = true;
-        // It never rejects, and ends with the last resource.
+        // The loop never rejects, and ends with the last resource.
         void run();
       }
       const aborted = later<'aborted'>();

@@ -5,28 +5,36 @@ import { keyIdOf, seal, unseal } from '@parley/shared/vault/seal';
 import { z } from 'zod';
 import { ServerTask } from './server-task.ts';
 
-/** A round of questions (MCP 2026-07-28), kept in the record of its call so that any pod can continue the call. */
+/**
+ * A round of questions (MCP 2026-07-28). It is stored in the record of its call, so that any pod can continue the call.
+ */
 const QuestionRound = z.object({
-  /** How many rounds the call has had, this one included. */
+  /** The number of rounds so far, including this one. */
   number: z.int().positive(),
-  /** How many questions the earlier rounds had. */
+  /** The number of questions in earlier rounds. */
   asked: z.int().nonnegative(),
-  /** How many texts the earlier rounds had the agent's own model write. */
+  /** The number of texts that the agent's own model was asked to write in earlier rounds. */
   sampled: z.int().nonnegative().optional(),
   requests: z.record(z.string(), z.unknown()),
   state: z.string().optional(),
-  /** Addresses of pages that the person has agreed to open in earlier rounds. */
+  /** Addresses of pages that the person agreed to open in earlier rounds. */
   opened: z.array(z.string()).optional(),
 });
 export type QuestionRound = z.infer<typeof QuestionRound>;
 
-/** How far a call of a server's tool has come. */
+/** The progress of a call of a server's tool. */
 export type CallProgress = QuestionRound | ServerTask;
 
-/** Seals the progress of calls for run records: what a server says may contain anything. It opens only for its call and its server. */
+/**
+ * Seals the progress of calls in run records, because a server's data may contain secrets. It can be opened only for
+ * its call and its server.
+ */
 export interface RoundSeals {
   seal(of: RoundRef, progress: CallProgress): string;
-  /** Undefined when it cannot be read, such as with a key that was removed. `isAged`: another key should seal it. */
+  /**
+   * Undefined if it cannot be opened, for example because the key was removed. `isAged`: it should be sealed again with
+   * the current key.
+   */
   unseal(of: RoundRef, sealed: string): OpenedProgress | undefined;
 }
 

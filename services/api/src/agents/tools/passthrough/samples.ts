@@ -10,17 +10,17 @@ import { ModelError } from '../../run/step.ts';
 import type { CallEvent } from '../../run/tool.ts';
 import { type ApprovalPlace, approveCall } from '../approvals/request.ts';
 
-/** Where the request belongs: a call of its own on the turn's stream, below the call of the server's tool. */
+/** The place of the request: a call of its own on the turn's stream, below the call of the server's tool. */
 interface SamplePlace extends Pick<ApprovalPlace, 'step' | 'waiting'> {
   readonly toolCallId: string;
   readonly appendEvent: (event: CallEvent) => Promise<void>;
-  /** Counts tokens with the next write of the run, however the run ends. */
+  /** Counts tokens with the run's next write, however the run ends. */
   readonly spent: (tokens: number) => Promise<void>;
   readonly signal: AbortSignal;
 }
 
 const RULE = 'sampling';
-/** The code with which the specification has a client refuse a sampling. */
+/** The specification's code for a client that refuses a sampling. */
 const REJECTED = -1;
 const INTERNAL_ERROR = -32603;
 
@@ -34,7 +34,7 @@ const Asked = z.looseObject({
   temperature: z.number().optional(),
 });
 
-/** What the person approves, and may edit before. */
+/** What the person approves, and may edit first. */
 const Shown = z.object({
   system: z.string().optional().describe('What the model is told beforehand.'),
   messages: z
@@ -44,9 +44,9 @@ const Shown = z.object({
 const SCHEMA = z.toJSONSchema(Shown) as Readonly<Record<string, unknown>>;
 
 /**
- * Has the agent's own model write a text for a server, after the person has approved what is given to it. The same text at the
- * same ordinal leads to the same approval, on every pod. Throws QuestionRefused for what is no text, ClientRefused when there is none, and
- * the reason of the signal.
+ * Lets the agent's own model write a text for a server, after the person has approved the model's input. The same input
+ * at the same ordinal leads to the same approval on every pod. Throws QuestionRefused for input other than text,
+ * ClientRefused if there is no result, and the reason of the signal.
  */
 export async function sampleForServer(
   context: RunContext,

@@ -22,8 +22,8 @@ const PAUSE_MIN_MS = 250;
 const PAUSE_MAX_MS = 5_000;
 
 /**
- * Makes a call of a server's tool, as `sendAnswering`, unless the tool is not for who makes it. A task that the server makes of it is
- * attended to until it ends, also one that another pod began.
+ * Makes a call of a server's tool, as `sendAnswering` does, unless the viewer may not use the tool. If the server makes
+ * a task of it, the task is attended to until its end, even if another pod began it.
  */
 export async function sendCall(
   call: ToolCall,
@@ -50,7 +50,7 @@ export async function sendCall(
   return reply.type === 'task' ? attendTask(call, server, rules, newTask(reply, asked)) : reply;
 }
 
-/** The task that the server has made of a call, if it has. */
+/** The task that the server made of a call, if any. */
 export function taskOf(
   { callKey, round }: Pick<ToolCall, 'callKey' | 'round'>,
   { rounds }: Pick<SendRules, 'rounds'>,
@@ -65,9 +65,10 @@ interface AnsweringOptions extends Pick<McpCallOptions, 'answers'> {
 }
 
 /**
- * Makes a call of a server's tool, or reads from it. What the server asks during the call becomes questions on the turn's stream. Records the call
- * as dispatched before each request; while a round of questions is open (2026-07-28), it is recorded as not executed, with
- * the round, so that another pod can continue it. Rejects only with the reason of the call's signal.
+ * Makes a call of a server's tool, or reads from it. The server's questions during the call become questions on the
+ * turn's stream. Records the call as dispatched before each request. While a round of questions is open (2026-07-28),
+ * the call is recorded as not executed, together with the round, so that another pod can continue it. Rejects only with
+ * the reason of the call's signal.
  */
 export async function sendAnswering<Result extends { readonly type: string }>(
   call: ToolCall,
@@ -88,7 +89,7 @@ export async function sendAnswering<Result extends { readonly type: string }>(
     if (opened === undefined || 'taskId' in opened.progress)
       return { type: 'lost', message: 'What it was waiting for cannot be read on this pod.' };
     round = opened.progress;
-    // Further writes of the call repeat its round, which must not return to a key that is being replaced.
+    // The round is sealed again with the current key. Later writes of the call repeat it and must not use the old key.
     if (opened.isAged) await save(round);
   }
   const questions = createServerQuestions(call, server, rules, round);
@@ -108,8 +109,8 @@ export async function sendAnswering<Result extends { readonly type: string }>(
 }
 
 /**
- * Asks the server's list, since it may have changed, or may not have been known when the call began. What the server lists and
- * Parley does not offer counts as hidden, and without a list nothing is called.
+ * Why the call is refused. Reads the server's list, which may have changed or have been unknown when the call began.
+ * Tools that the server lists but Parley does not offer count as hidden. Without a list nothing is called.
  */
 async function refusalOf(
   { signal }: ToolCall,
@@ -129,7 +130,7 @@ function isRound(result: { readonly type: string }): result is McpRound {
   return result.type === 'round';
 }
 
-/** Appends what the server says about its progress to the turn's feed, up to a limit. */
+/** Appends the server's progress reports to the turn's feed, up to a limit. */
 function progressOf({ toolCallId, appendEvent }: ToolCall): NonNullable<McpCallOptions['onProgress']> {
   let events = 0;
   return ({ progress, total, message }) => {
@@ -139,12 +140,15 @@ function progressOf({ toolCallId, appendEvent }: ToolCall): NonNullable<McpCallO
       ...(total !== undefined && { total }),
       ...(message !== undefined && { message: message.slice(0, PROGRESS_LENGTH) }),
     };
-    // A run that cannot write any more ends by itself.
+    // A run that can no longer write ends by itself.
     void appendEvent({ type: 'tool-progress', toolCallId, progress, ...more }).catch(() => undefined);
   };
 }
 
-/** Appends what the server logs to the turn's feed, up to a limit. It is for the client of the call, not for operators. */
+/**
+ * Appends the server's log messages to the turn's feed, up to a limit. They are for the client of the call, not for
+ * operators.
+ */
 function logOf({ toolCallId, appendEvent }: ToolCall): NonNullable<McpCallOptions['onLog']> {
   let events = 0;
   return ({ level, logger, data }) => {
@@ -176,7 +180,7 @@ async function answersTo(
   }
   const ending = new AbortController();
   try {
-    // All are read before the first is asked: the person should not answer in vain.
+    // All requests are read before the first is asked, so that the person does not answer in vain.
     const read = entries.map(([key, request]) => [key, requestIn(request, server)] as const);
     const answered = await Promise.all(
       read.map(
@@ -193,7 +197,7 @@ async function answersTo(
   }
 }
 
-/** The server only asks to be called again. */
+/** The server asks for nothing except that the call is repeated. */
 async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await sleep(ms, undefined, { signal }).catch(() => undefined);
   signal.throwIfAborted();

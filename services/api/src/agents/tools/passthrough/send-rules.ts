@@ -10,15 +10,15 @@ export interface SendRules extends QuestionLimits {
   readonly timeoutMs: number;
   /** How long the server may work on a task that it makes of the call, in ms. Waits for people do not count. */
   readonly taskMs: number;
-  /** True: the result also has the server's own form, for callers that are no model. */
+  /** True if the result is also kept in the server's own form, for callers other than models. */
   readonly whole?: true;
-  /** True: the result of a tool with a page has that form, too, for the page. */
+  /** True if that form is also kept for results of tools with a page. */
   readonly pages?: boolean;
-  /** Keeps a round in the record of its call. Absent: no other pod can continue the call. */
+  /** Stores a round in the record of its call. Absent: no other pod can continue the call. */
   readonly rounds?: RoundKeeper | undefined;
 }
 
-/** Seals how far one server's calls by one person have come. */
+/** Seals the progress of one person's calls to one server. */
 interface RoundKeeper {
   readonly serverId: string;
   seal(callKey: string, progress: CallProgress): string;

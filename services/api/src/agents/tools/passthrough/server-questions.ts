@@ -14,34 +14,34 @@ import type { AskClient } from './client-asks.ts';
 export interface QuestionLimits {
   /** How many questions a server may ask in one call. */
   readonly questionsMax: number;
-  /** How long the person has to answer each. */
+  /** How long the person may take to answer each question. */
   readonly questionTimeoutSeconds: number;
-  /** Asks the client of the turn. Absent where it does nothing for servers. */
+  /** Asks the client of the turn. Absent if the client provides no services to servers. */
   readonly askClient?: AskClient | undefined;
-  /** Present where the agent's own model writes the texts. */
+  /** Present if the agent's own model writes the texts. */
   readonly samples?: SampleLimits | undefined;
 }
 
 /** Limits of the texts that an agent's own model writes for a server. */
 export interface SampleLimits {
   readonly perCall: number;
-  /** Tokens of one text. */
+  /** The maximum number of tokens in one text. */
   readonly tokensMax: number;
 }
 
 /** The questions of a server during one call. */
 export interface ServerQuestions extends McpAsker {
-  /** How many were asked, refused ones included. */
+  /** The number of questions asked, including refused ones. */
   readonly count: number;
-  /** How many texts the agent's own model was asked for. */
+  /** The number of texts that the agent's own model was asked to write. */
   readonly sampled: number;
-  /** Addresses of pages that the person has agreed to open. */
+  /** Addresses of pages that the person agreed to open. */
   readonly opened: ReadonlySet<string>;
-  /** Asks under an ordinal of its own, so that another pod that asks again finds the question. */
+  /** Asks under a given ordinal, so that another pod that asks again finds the same question. */
   askAt(ordinal: number, request: ServerRequest, withdrawn: AbortSignal): Promise<ServerReply>;
 }
 
-/** Makes the asker of one call: the questions of its server become elicitations on the turn's stream. */
+/** Makes the asker of one call. The server's questions become elicitations on the turn's stream. */
 export function createServerQuestions(
   call: ToolCall,
   { id, title, modes }: Pick<McpServerRef, 'id' | 'title' | 'modes'>,
@@ -62,7 +62,8 @@ export function createServerQuestions(
     question: ServerQuestion,
     withdrawn: AbortSignal,
   ): Promise<AskOutcome> {
-    // The digest: a server that is called again may ask in another order, and an answer belongs to one question only.
+    // The digest is part of the key: a repeated call may ask in another order, and each answer belongs to one question
+    // only.
     const digest = sha256(JSON.stringify(question));
     const common = {
       message: question.message,
@@ -85,7 +86,7 @@ export function createServerQuestions(
     }
   }
 
-  /** Has a model write a text, or asks the client of the turn. */
+  /** Lets a model write a text, or asks the client of the turn. */
   async function askElsewhere(ordinal: number, ask: ClientAsk, withdrawn: AbortSignal): Promise<ServerReply> {
     const timeoutSeconds = questionTimeoutSeconds;
     if (samples === undefined || ask.method !== 'sampling/createMessage') {
@@ -106,7 +107,7 @@ export function createServerQuestions(
     withdrawn: AbortSignal,
   ): Promise<ServerReply> {
     if (question.mode === 'client') return askElsewhere(ordinal, question, withdrawn);
-    // A server of the 2026 revision repeats a page until it is finished. The person has agreed to open it already.
+    // A server of the 2026 revision repeats a page until it is finished. The person has already agreed to open it.
     const isAgain = question.mode === 'url' && opened.has(question.url) && modes?.form === true;
     const asked = isAgain ? finishing([question.url]) : question;
     const outcome = await askPerson(ordinal, asked, withdrawn);
@@ -126,7 +127,7 @@ export function createServerQuestions(
     if (status !== 'accepted' && !finished.aborted) throw new PageRefused(text);
   }
 
-  /** The person says that they have finished with all pages, or the server does. */
+  /** Waits until the person confirms that they have finished with all pages, or the server reports it. */
   async function finish(pages: readonly RequiredPage[], finished: AbortSignal): Promise<void> {
     const question = finishing(pages.map(({ url }) => url));
     const { status, text } = await askPerson(takeOrdinal(), question, finished);
@@ -134,8 +135,8 @@ export function createServerQuestions(
   }
 
   /**
-   * The person has the time of a question, because they cannot be asked and a server need not report the end of a page.
-   * Afterwards the call is repeated in any case.
+   * Waits as long as a question would stay open. The person cannot be asked, and a server need not report the end of a
+   * page. After that the call is repeated in any case.
    */
   async function finishUnasked({ done }: PageReport): Promise<void> {
     const ending = new AbortController();
@@ -160,7 +161,7 @@ export function createServerQuestions(
     try {
       const opening = pages.map((page, at) =>
         open(page, reports[at]?.signal ?? all.signal, ending.signal).catch((error: unknown) => {
-          // The other pages are of no use without this one.
+          // The other pages are useless without this one.
           ending.abort();
           throw error;
         }),
@@ -198,7 +199,7 @@ export function createServerQuestions(
   };
 }
 
-/** Asks whether the person has finished with pages that they opened. */
+/** A question whether the person has finished with the pages that they opened. */
 function finishing(urls: readonly string[]): ServerQuestion {
   const hosts = [...new Set(urls.map((url) => new URL(url).host))].join(', ');
   return {

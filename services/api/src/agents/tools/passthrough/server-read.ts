@@ -17,23 +17,23 @@ interface FirstReadOptions {
   readonly timeoutMs: number;
 }
 
-/** The server asks the person during a read, which was ended for it. */
+/** The server asked the person during a read, so the read was ended. */
 export interface AsksDuringRead {
   readonly type: 'asks';
 }
 
-/** The input of the only call of a run that reads. */
+/** The input of a single-call run that reads. */
 export const ReadInput = z.object({
-  /** As the server knows them. */
+  /** The parameters in the server's own names. */
   params: z.record(z.string(), z.unknown()),
-  /** Whether the client named the server by the address. Then it gets addresses that name it, too. */
+  /** True if the client's address contained the server. The addresses in the reply then contain it, too. */
   isScoped: z.boolean(),
 });
 
 const INVALID_PARAMS = -32602;
 
 /**
- * Reads from a server that may ask, and ends the request with its first question: nobody is asked, and nothing is recorded.
+ * Reads from a server that may ask. Its first question ends the request: nobody is asked and nothing is recorded.
  * Rejects only with the reason of the signal.
  */
 export async function readUnlessAsked(
@@ -59,7 +59,7 @@ export async function readUnlessAsked(
   }
 }
 
-/** A reply whose addresses name the server, where the client's did. Of a prompt they always do. */
+/** A reply whose addresses contain the server if the client's address did. In prompts they always do. */
 export function scopedReply<Reply extends { readonly type: string }>(
   { server, read }: ServerRead,
   reply: Reply | Extract<McpReadResult, { type: 'read' }>,
@@ -71,7 +71,7 @@ export function scopedReply<Reply extends { readonly type: string }>(
   return { type: 'read', result };
 }
 
-/** What a read returned, for a client: how long clients may keep it is the server's advice for its own. */
+/** The result of a read without the server's caching advice, which is meant for its own clients. */
 export function passedOn(result: Params): Params {
   const { ttlMs: _ttl, cacheScope: _scope, resultType: _type, _meta, ...rest } = result;
   return withoutReturned(rest);

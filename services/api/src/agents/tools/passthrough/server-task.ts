@@ -2,38 +2,38 @@ import { z } from 'zod';
 import type { McpTaskHandle } from '../../mcp/results.ts';
 import type { ServerQuestions } from './server-questions.ts';
 
-/** A request of a task, under the server's own key for it. */
+/** A request of a task, with the server's own key for it. */
 const OpenTaskRequest = z.object({
   key: z.string(),
-  /** Names its question, on every pod. */
+  /** Identifies its question on every pod. */
   ordinal: z.int().nonnegative(),
   request: z.unknown(),
 });
 export type OpenTaskRequest = z.infer<typeof OpenTaskRequest>;
 
-/** The task that a server made of a call, kept in the record of the call so that any pod can attend to it. */
+/** The task that a server made of a call. It is stored in the record of the call, so that any pod can attend to it. */
 export const ServerTask = z.object({
   taskId: z.string(),
   isWorking: z.boolean().optional(),
   pollMs: z.number().optional(),
-  /** How many questions the call has had. */
+  /** The number of questions in the call so far. */
   asked: z.int().nonnegative(),
-  /** How many texts the call has had the agent's own model write. */
+  /** The number of texts that the agent's own model was asked to write in the call. */
   sampled: z.int().nonnegative(),
-  /** Addresses of pages that the person has agreed to open. */
+  /** Addresses of pages that the person agreed to open. */
   opened: z.array(z.string()),
-  /** What the person is asked, or was asked without the server having the answer. */
+  /** Requests that the person is answering, or whose answers the server does not have yet. */
   open: z.array(OpenTaskRequest).readonly(),
-  /** Keys of requests that were answered or taken back. */
+  /** Keys of requests that were answered or withdrawn. */
   done: z.array(z.string()).readonly(),
-  /** How long the server has worked on it, in ms, without waits for people. */
+  /** How long the server has worked on it, in ms, without the waits for people. */
   workedMs: z.number(),
-  /** How often the turn has rested for it since it changed. */
+  /** How often the turn has rested since the task changed. */
   rests: z.int().nonnegative(),
 });
 export type ServerTask = z.infer<typeof ServerTask>;
 
-/** The task of a call that a server has just answered with one. `before` has what the call asked before. */
+/** The task that a server has just made of a call. `before` has the counts of questions that the call asked before. */
 export function newTask(
   { taskId, isWorking, pollMs }: McpTaskHandle,
   before: ServerQuestions | undefined,
@@ -52,21 +52,21 @@ export function newTask(
   };
 }
 
-/** What a task's open requests are, after its state was read. */
+/** The change of a task's open requests by a state that was read. */
 interface TaskRequestChange {
   readonly open: readonly OpenTaskRequest[];
   readonly done: readonly string[];
-  /** Those that were not known before. */
+  /** Requests that are new in this state. */
   readonly added: readonly OpenTaskRequest[];
-  /** Keys of those that the server has taken back. */
+  /** Keys of requests that the server has withdrawn. */
   readonly gone: readonly string[];
-  /** Keys of those that are open and were not in this state. */
+  /** Keys of open requests that are missing from this state. */
   readonly missing: readonly string[];
 }
 
 /**
- * What follows from the requests in a state. A key is asked once, however often it is seen. One that was missing from two states, one
- * after the other, was taken back: a single state may be an old one.
+ * The change that a state's requests cause. Each key is asked only once. A request that is missing from two successive
+ * states counts as withdrawn; one state alone may be outdated.
  */
 export function changeOf(
   { open, done, asked }: Pick<ServerTask, 'open' | 'done' | 'asked'>,

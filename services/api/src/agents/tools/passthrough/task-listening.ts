@@ -1,20 +1,20 @@
 import type { McpServerRef } from '../../mcp/calls/mcp-tools.ts';
 
-/** A task is read once in this time, however often its server says that it has changed, in ms. */
+/** A task is read at most once in this time, however often its server reports changes, in ms. */
 const CHANGED_EVERY_MS = 250;
-/** The pause before a broken stream is replaced, in ms. It doubles with each one that breaks soon. */
+/** The pause before a broken stream is replaced, in ms. It doubles with each stream that breaks soon. */
 const AGAIN_MS = { first: 1_000, most: 30_000 };
 
-/** What a server tells of a task while this pod attends to it. */
+/** The server's reports about a task while this pod attends to it. */
 export interface TaskListening {
-  /** True while the server tells each change. */
+  /** True while the server reports each change. */
   readonly isTold: boolean;
-  /** Has the server tell, unless it does, cannot, or has just failed to. */
+  /** Asks the server to report changes, unless it already does, cannot, or has just failed to. */
   begin(): void;
   end(): void;
 }
 
-/** `onChanged` is called when the task is to be read: it has changed, or may have while nobody was told. */
+/** `onChanged` is called when the task should be read: it has changed, or may have changed while no reports arrived. */
 export function createTaskListening(
   server: Pick<McpServerRef, 'listenToTask'>,
   taskId: string,
@@ -41,7 +41,7 @@ export function createTaskListening(
     const begunAt = performance.now();
     const agreed = () => {
       state = 'told';
-      // The server does not tell of changes from before the subscription.
+      // The server does not report changes that happened before the subscription.
       changed();
     };
     const { type } = await server.listenToTask(taskId, { agreed, changed }, ending.signal);

@@ -4,24 +4,24 @@ import { requestIn } from './read-asked.ts';
 import type { ServerQuestions } from './server-questions.ts';
 import type { OpenTaskRequest } from './server-task.ts';
 
-/** What a task asks for while this pod attends to it. */
+/** The requests of a task while this pod attends to it. */
 export interface ServerTaskQuestions {
-  /** Asks. One that was asked before, on any pod, has the same question. */
+  /** Asks. A request that any pod asked before leads to the same question. */
   start(requests: readonly OpenTaskRequest[]): void;
-  /** Takes questions back. Resolves when they have ended. */
+  /** Withdraws questions. Resolves when they have ended. */
   withdraw(keys: readonly string[]): Promise<void>;
-  /** The answers that the server does not have yet, by its keys. Throws what an ask has thrown. */
+  /** The answers that the server does not have yet, by its keys. Throws the error of a failed ask. */
   answers(): ReadonlyMap<string, ServerReply>;
-  /** The server has the answer. */
+  /** Reports that the server has the answer. */
   delivered(key: string): void;
-  /** True while somebody is asked. */
+  /** True while somebody is being asked. */
   readonly isAsking: boolean;
 }
 
 interface ServerTaskQuestionsOptions {
   readonly server: McpServerRef;
   readonly questions: ServerQuestions;
-  /** Runs a wait for the person: the time of the task is paused. */
+  /** Runs a wait for the person, during which the task's clock is paused. */
   readonly waiting: <T>(wait: () => Promise<T>) => Promise<T>;
   /** Called when an ask has ended. */
   readonly onSettled: () => void;
@@ -42,7 +42,7 @@ export function createTaskQuestions({
       const reply = await waiting(async () => questions.askAt(ordinal, requestIn(request, server), signal));
       if (!signal.aborted) answers.set(key, reply);
     } catch (error) {
-      // What was taken back may fail as it likes.
+      // Errors of withdrawn questions are ignored.
       if (!signal.aborted) failure ??= { error };
     } finally {
       asked.delete(key);
