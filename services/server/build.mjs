@@ -1,6 +1,6 @@
 /**
- * Fills dist/ with what the package holds: the bundles of `npm run bundle`, and what the command imports, as one file. After
- * that the package needs no other one.
+ * Fills dist/ with the package's contents: the bundles of `npm run bundle`, and everything that the command imports in
+ * one file. The package then needs no other package.
  */
 import { cp } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -20,7 +20,7 @@ await build({
   format: 'esm',
   target: 'node20',
   conditions: ['parley-source'],
-  // The packages in it are CommonJS and require modules of Node.
+  // The bundled packages are CommonJS and require Node's modules.
   banner: {
     js: "import { createRequire } from 'node:module';const require = createRequire(import.meta.url);",
   },

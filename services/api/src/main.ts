@@ -35,7 +35,7 @@ async function main(): Promise<void> {
     log: pod.log,
   });
   await untilReady(pod);
-  // The line that scripts wait for; everything else on standard output is a log line.
+  // Scripts wait for this line. All other lines on standard output are log lines.
   process.stdout.write(
     `${JSON.stringify({ listening: true, port: portOf(server), pod: env.PARLEY_POD, backend: pod.backendKind })}\n`,
   );
@@ -63,14 +63,14 @@ async function untilReady(pod: Pod): Promise<void> {
 }
 
 /**
- * Ends a pod. It stops being ready at once and ends its streams and long polls, whose clients reconnect elsewhere. Load
- * balancers get PARLEY_DRAIN_DELAY_MS to notice. Then the servers close and Redis is released.
+ * Ends a pod. It becomes not ready at once, and ends its streams and long polls, whose clients reconnect to other pods.
+ * Load balancers have PARLEY_DRAIN_DELAY_MS to notice. Then the servers close and Redis is released.
  */
 async function drain(env: Env, pod: Pod, servers: readonly Server[]): Promise<void> {
   const { PARLEY_DRAIN_MS: allMs, PARLEY_DRAIN_DELAY_MS: delayMs } = env;
   pod.startDraining();
   await new Promise((resolve) => setTimeout(resolve, delayMs));
-  // The rest of the time is for closing Redis and sending the last telemetry.
+  // The rest of the time is reserved for closing Redis and sending the last telemetry.
   const closeMs = (allMs - delayMs) * CLOSE_SHARE;
   await Promise.all(servers.map((server) => closeServer(server, closeMs)));
   await pod.release();

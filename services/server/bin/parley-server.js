@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Each program is one file, which reads its settings from the environment.
+// Each program is a single file that reads its settings from the environment.
 const PROGRAMS = ['api', 'worker', 'rekey'];
 const [program] = process.argv.slice(2);
 

@@ -1,10 +1,10 @@
-/** What a worker does, for operators to see. */
+/** The current work of a worker, for operators. */
 export interface Activity {
-  /** Does a piece of work that has a name. */
+  /** Runs a named piece of work, and records it meanwhile. */
   during<Result>(name: string, work: () => Promise<Result>): Promise<Result>;
-  /** Notes that a round of maintenance has ended here. */
+  /** Records that a round of maintenance has ended on this worker. */
   ended(round: string): void;
-  /** What is under way, each name once, and how long ago the last round of each kind ended, in ms. */
+  /** The work that is under way, each name once, and how long ago the last round of each kind ended, in ms. */
   read(): {
     readonly aliveMs: number;
     readonly running: readonly string[];

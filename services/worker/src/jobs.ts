@@ -3,7 +3,7 @@ import { BACKUP_DELAY_MS } from '@parley/shared/ports/elicitations/deadlines';
 import { DueJobData, type Processors } from '@parley/shared/ports/jobs';
 import type { Activity } from './activity.ts';
 
-// How many elicitations one job expires at a time.
+// How many elicitations one job expires in a batch.
 const EXPIRE_BATCH = 100;
 
 export interface JobsDeps {
@@ -23,7 +23,8 @@ export function createJobs({ engine, beat }: JobsDeps): Processors {
         overdueMs: BACKUP_DELAY_MS,
         signal,
       });
-      // This job came too early by the Redis clock, or was stopped. Its id is in use, so that no other job can be added.
+      // This job ran too early by the Redis clock, or was stopped. It retries itself, because no other job can be added
+      // under its id.
       return next?.deadline === deadline
         ? { retryInMs: Math.max(0, next.delayMs + BACKUP_DELAY_MS) }
         : undefined;
@@ -39,7 +40,7 @@ export function createJobs({ engine, beat }: JobsDeps): Processors {
   };
 }
 
-/** The same processors, whose jobs are noted while they run. */
+/** The same processors, which record their jobs while these run. */
 export function notedJobs(processors: Processors, { during }: Pick<Activity, 'during'>): Processors {
   const noted = Object.entries(processors).map(([name, process]): [string, Processors[keyof Processors]] => [
     name,

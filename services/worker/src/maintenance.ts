@@ -11,17 +11,19 @@ import { inTurn } from '@parley/shared/records/in-turn';
 import type { OfferOrphansInput } from '@parley/shared/runs/offer-orphans';
 import type { Activity } from './activity.ts';
 
-// Finding turns that are missing in the queue requires reading every running turn, and they are rare.
+// Only every fifteenth round searches for turns that are missing in the queue. The search reads every running turn, and
+// such turns are rare.
 const FULL_ROUND = 15;
-// A worker that stops during a cleanup, which may take hours, leaves it to the next round.
+// The time limit of a cleanup's retries. A cleanup may take hours; if a worker stops during it, the next round
+// continues it.
 const CLEANUP_TRIES_MS = 300_000;
 
-/** The periodic work. One worker does each round. */
+/** The kinds of periodic work. One worker does each round. */
 const MAINTENANCE = ['sweep', 'take-over', 'index-check', 'cleanup', 'canary'] as const;
 type Maintenance = (typeof MAINTENANCE)[number];
 
 export interface MaintenanceDeps {
-  /** Name of this worker; unique. */
+  /** The unique name of this worker. */
   readonly holder: string;
   /** Pause between two rounds of each kind, in ms. The same on every worker. */
   readonly everyMs: Readonly<Record<Maintenance, number>>;
@@ -32,17 +34,20 @@ export interface MaintenanceDeps {
   readonly exclusively: RunExclusively;
   /** Offers orphaned turns to the remaining pods. */
   readonly offerOrphans: (input: OfferOrphansInput) => Promise<number>;
-  /** Adds the job that shows that jobs run. */
+  /** Adds the canary job, which shows that jobs run. */
   readonly sendCanary: () => Promise<void>;
-  /** `startedAt`: when the check began, on `performance.now()`. */
+  /** `startedAt`: when the check began, by `performance.now()`. */
   readonly onIndexReport: (report: IndexReport, startedAt: number) => void;
   readonly onCleanupReport: (report: CleanupReport) => void;
   readonly onError: (error: unknown, work: Maintenance) => void;
-  /** Notes what is under way, and what was done. */
+  /** Records current and finished work. */
   readonly activity: Pick<Activity, 'during' | 'ended'>;
 }
 
-/** Starts the maintenance; any number of workers may. The returned function ends it, and ends a current round early. */
+/**
+ * Starts the maintenance, which any number of workers may do. The returned function ends it, and cuts a current round
+ * short.
+ */
 export function startMaintenance(deps: MaintenanceDeps): () => Promise<void> {
   const rounds = createRounds(deps);
   const ends = MAINTENANCE.map((work) =>
@@ -62,7 +67,7 @@ type MaintenanceRound = (signal: AbortSignal) => Promise<unknown>;
 function createRounds(deps: MaintenanceDeps): Record<Maintenance, MaintenanceRound> {
   const { holder, everyMs, engine, claims, audit, exclusively, activity } = deps;
   const turnOf = (work: Maintenance) => ({ holder, everyMs: everyMs[work] });
-  /** Notes the round that this worker does. */
+  /** Records a round that this worker does. */
   async function noted<Result>(work: Maintenance, round: () => Promise<Result>): Promise<Result> {
     const result = await activity.during(work, round);
     activity.ended(work);
@@ -82,7 +87,7 @@ function createRounds(deps: MaintenanceDeps): Record<Maintenance, MaintenanceRou
       }),
     async 'index-check'(signal) {
       const startedAt = performance.now();
-      // No worker begins the work again within this time after its end.
+      // For this long after the end of the work, no worker begins it again.
       const reservedMs = Math.ceil(everyMs['index-check'] / 2);
       const report = await exclusively({ name: 'index-check', everyMs: reservedMs, signal }, (held) =>
         noted('index-check', () => audit.indexCheck(held)),

@@ -4,9 +4,9 @@ import type { RedisFault } from '@parley/shared/ports/redis-diagnosis';
 
 interface OpsDeps {
   readonly health: () => Promise<BackendHealth>;
-  /** Why Redis cannot be used, as far as it is known. */
+  /** Why Redis cannot be used; undefined if no reason is known. */
   readonly redisFault: () => RedisFault | undefined;
-  /** True from the first moment at which jobs are processed until the drain. */
+  /** True from the start of job processing until the drain. */
   readonly working: () => boolean;
   readonly metrics: RequestListener;
 }
@@ -28,7 +28,7 @@ export function createOps({ health, redisFault, working, metrics }: OpsDeps): Re
   };
 }
 
-/** Ready means that Redis answers and jobs are processed. The canary is for information only. */
+/** The worker is ready if Redis answers and jobs are processed. The canary is shown for information only. */
 async function sendReady(
   res: ServerResponse,
   { health, redisFault, working }: Omit<OpsDeps, 'metrics'>,

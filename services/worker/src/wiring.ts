@@ -41,13 +41,14 @@ import { createOps } from './ops.ts';
 interface WorkerPod {
   readonly log: Log;
   readonly ops: RequestListener;
-  /** Resolves when jobs are processed. Waits for Redis without a limit; rejects when it is too old. */
+  /** Resolves when jobs are processed. Waits for Redis without a limit. Rejects if Redis is too old. */
   readonly ready: () => Promise<void>;
   /** Finishes running jobs, within half of the shutdown time, and releases all resources. */
   readonly release: () => Promise<void>;
 }
 
-// A job expires what is overdue in one bucket. No bucket waits for another one.
+// The number of parallel jobs. A job expires the overdue elicitations of one bucket, and no bucket must wait for
+// another.
 const JOBS_AT_A_TIME = 2 * BUCKET_COUNT;
 
 /** Builds a worker from its environment and connects at once. */
@@ -108,7 +109,7 @@ interface WorkerParts {
   readonly releasers: Releasers;
 }
 
-/** Starts the processing of jobs, deliveries and maintenance. Resolves when jobs are taken. */
+/** Starts the processing of jobs, deliveries and maintenance. Resolves when jobs are accepted. */
 async function takeJobs(parts: WorkerParts): Promise<void> {
   const { env, location, engine, backend, onError, metrics, releasers } = parts;
   const onCommandError = () => metrics.redisCommandErrors.add(1);
@@ -131,7 +132,7 @@ async function takeJobs(parts: WorkerParts): Promise<void> {
     everyMs: env.PARLEY_OUTBOX_MS,
     onError,
   });
-  // Released after the loop, when no further tasks begin.
+  // This is released after the loop, when no more tasks begin.
   releasers.add(async () => {
     await Promise.race([parts.dispatch.idle(), sleep(env.PARLEY_DRAIN_MS / 4, undefined, { ref: false })]);
   });
@@ -178,13 +179,13 @@ interface OwnStanding extends Pick<WorkerParts, 'env' | 'metrics'> {
   readonly workers: Pick<Workers, 'queues'>;
 }
 
-/** Notes in Redis what this worker does, for operators. The returned function takes the note back. */
+/** Records in Redis what this worker does, for operators. The returned function removes the record. */
 function tellOfItself({ env, metrics, redis, holder, activity, workers }: OwnStanding): () => Promise<void> {
   const notes = createWorkerNotes(redis, holder, () => metrics.redisCommandErrors.add(1));
   const end = startRounds({
     round: () => notes.write({ name: env.PARLEY_POD, queues: workers.queues(), ...activity.read() }),
     everyMs: NOTE_MS,
-    // The next note is soon enough.
+    // A failed record is ignored, because the next one follows soon.
     onError: () => undefined,
   });
   return async () => {
@@ -201,10 +202,10 @@ interface ReportDeps extends Pick<WorkerParts, 'log' | 'metrics' | 'backend' | '
 
 /** Exports the results of the audits as metrics and log lines. */
 function reportTo({ log, metrics, backend, dispatch, audit }: ReportDeps): MaintenanceReports {
-  // Before the first check of this worker, its age is that of the worker.
+  // Before this worker's first check, the reported age is the worker's own.
   let checkedAt = performance.now();
   let counting: Promise<PendingReport> | undefined;
-  /** Both gauges of a scrape are of one count. */
+  /** Both gauges in a scrape come from the same count. */
   function count(): Promise<PendingReport> {
     counting ??= audit.pending().finally(() => {
       counting = undefined;
@@ -237,7 +238,7 @@ function seconds(ms: number | undefined): number | undefined {
   return ms === undefined ? undefined : ms / 1_000;
 }
 
-/** The version of this service, from its manifest. */
+/** The version of this service, from its package manifest. */
 export function readVersion(): string {
   const manifest: unknown = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
   return (manifest as { version: string }).version;

@@ -10,9 +10,9 @@ import { NEITHER, type TokenVerifier, unauthenticated } from './token.ts';
 /** A caller whose token was verified. */
 export interface VerifiedCaller {
   readonly caller: Caller;
-  /** The OAuth client that got a user's token, where the token names it. */
+  /** The OAuth client that obtained a user's token, if the token names it. */
   readonly clientId?: string | undefined;
-  /** When the token is no longer accepted, on this pod's clock; Infinity for a service key without expiry. */
+  /** When the token expires, on this pod's clock; Infinity for a service key without expiry. */
   readonly expiresAtMs: number;
 }
 
@@ -21,9 +21,9 @@ export type Authenticate = (req: IncomingMessage) => Promise<VerifiedCaller>;
 
 interface AuthOptions {
   readonly serviceKeys: readonly ServiceKey[];
-  /** Verifies user tokens; absent when none are configured. */
+  /** Verifies user tokens; undefined if none are configured. */
   readonly verify: TokenVerifier | undefined;
-  /** Called with the reason for which a caller is refused, in words that hold nothing of what they sent. */
+  /** Called with the reason for a refusal, in words that contain nothing the caller sent. */
   readonly onRefused?: (reason: string) => void;
 }
 
@@ -31,10 +31,10 @@ const TOKEN_LENGTH_MAX = 8 * 1024;
 // 18 bits of a hash: enough to distinguish the few keys of a tenant, too few to confirm a guess.
 const KEY_ID_LENGTH = 3;
 const CACHED_TOKENS_MAX = 10_000;
-// How long at most a verified token is trusted before it is verified again.
+// The longest time for which a verified token is trusted before it is verified again.
 const CACHED_MS_MAX = 60_000;
 
-/** Service keys by constant-time comparison of hashes; everything else is a user token. */
+/** Compares service keys by hashes in constant time. Every other token is verified as a user token. */
 export function createAuthenticate({ serviceKeys, verify, onRefused }: AuthOptions): Authenticate {
   const services = serviceKeys.map(
     ({ secret, tenant, scopes, name, expiresAtMs = Number.POSITIVE_INFINITY }) => {
@@ -89,11 +89,11 @@ function bearerToken(req: IncomingMessage): string {
   let header: string | undefined;
   for (let index = 0; index < req.rawHeaders.length; index += 2) {
     if (req.rawHeaders[index]?.toLowerCase() !== 'authorization') continue;
-    // With two headers, a proxy and Parley could each read another caller.
+    // With two headers, a proxy and Parley could each identify a different caller.
     if (header !== undefined) throw unauthenticated('the header Authorization was sent twice');
     header = req.rawHeaders[index + 1];
   }
-  // No reason: many clients ask without a token first.
+  // No reason is given, because many clients first call without a token.
   if (header === undefined) throw unauthenticated();
   const token = /^Bearer +([\x21-\x7e]+)$/i.exec(header)?.[1];
   if (token === undefined || token.length > TOKEN_LENGTH_MAX)

@@ -4,18 +4,19 @@ import { check } from './check.ts';
 import { parseJson } from './json.ts';
 import type { BodyReader } from './route.ts';
 
-// Pages and vendors read no reply while they send: a body over its limit is read this far before it is refused.
+// A body over its limit is read this far before it is refused, because browsers and vendors read no reply while they
+// send.
 const READ_BYTES_MAX = 1024 * 1024;
-// A body of unknown length is counted in parts that are a little larger, for fewer bytes are free.
+// A body of unknown length is counted in parts of this size. Smaller parts would be free of charge.
 const COUNTED_BYTES = 16 * 1024;
 
-/** Counts bytes of a body that are about to be read on. Throws `rate_limited`. */
+/** Counts bytes of a body that are about to be read. Throws `rate_limited`. */
 export type AdmitBytes = (bytes: number) => Promise<void>;
 
-/** How many bytes a JSON body may have. */
+/** The maximum sizes of JSON bodies. */
 export interface JsonLimits {
   readonly bodyBytesMax: number;
-  /** Of a body that holds messages. */
+  /** The maximum size of a body that contains messages. */
   readonly messagesBytesMax: number;
 }
 
@@ -28,8 +29,8 @@ function jsonBytesMaxOf(
 }
 
 /**
- * Reads a body in the way that its route declares, chunked or not. `admit` counts JSON of a declared length before it is
- * read, and any other as it comes. Throws `too_large`, `rate_limited` and `invalid_request`.
+ * Reads a body as its route declares, chunked or not. `admit` counts JSON with a declared length before it is read, and
+ * other bodies while they are read. Throws `too_large`, `rate_limited` and `invalid_request`.
  */
 export async function readBody(
   req: IncomingMessage,
@@ -57,7 +58,7 @@ export async function readBody(
   }
 }
 
-/** A JSON body of at most `bytesMax`; nothing when the request has no body. */
+/** A JSON body of at most `bytesMax` bytes; undefined if the request has no body. */
 async function readJson(req: IncomingMessage, bytesMax: number, admit: AdmitBytes): Promise<unknown> {
   const isChunked = req.headers['transfer-encoding'] !== undefined;
   const declared = isChunked ? 0 : Number(req.headers['content-length'] ?? 0);
@@ -66,7 +67,7 @@ async function readJson(req: IncomingMessage, bytesMax: number, admit: AdmitByte
   const chunks: Buffer[] = [];
   let size = 0;
   let counted = declared;
-  // sendProblem reads on after a refusal.
+  // After a refusal, sendProblem reads the rest.
   for await (const chunk of chunksOf(req)) {
     size += chunk.length;
     if (size > bytesMax) throw tooLarge(bytesMax);
@@ -82,7 +83,7 @@ async function readJson(req: IncomingMessage, bytesMax: number, admit: AdmitByte
   );
 }
 
-/** All bytes of a body; nothing when it has more than `bytesMax`. */
+/** All bytes of a body; undefined if it has more than `bytesMax` bytes. */
 async function readBytes(req: IncomingMessage, bytesMax: number): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let size = 0;

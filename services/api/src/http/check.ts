@@ -18,7 +18,7 @@ const TYPE_WORDS: Readonly<Record<string, string>> = {
   record: 'an object',
 };
 
-/** What is wrong with a value, for its sender; nothing where the schema or its library has a good message. */
+/** What is wrong with a value, for its sender. Undefined if the schema or its library has a good message. */
 const inPlainWords: z.core.$ZodErrorMap = (issue) => {
   switch (issue.code) {
     case 'invalid_type':
@@ -42,7 +42,7 @@ function unitOf(origin: string): string {
   return origin === 'string' ? ' characters' : '';
 }
 
-/** Checks a value against its schema; throws `invalid_request` with the faults found, as many as a person reads. */
+/** Checks a value against its schema. Throws `invalid_request` with the faults, up to as many as a person reads. */
 export function check<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
@@ -51,7 +51,7 @@ export function check<Schema extends z.ZodType>(
   const parsed = schema.safeParse(value, { error: inPlainWords });
   if (parsed.success) return parsed.data;
   const issues: Issue[] = [];
-  // Both may hold what was sent, so a small bad input must not make a huge answer of them.
+  // Path and message may contain input, so their size is limited: a small invalid body must not cause a huge reply.
   for (const { path, message } of parsed.error.issues) {
     addIssue(issues, path.map((part) => shownName(String(part))).join('.'), clipped(message));
   }

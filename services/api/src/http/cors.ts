@@ -11,7 +11,7 @@ const RESPONSE_HEADERS = ['retry-after', 'x-request-id'];
 /** Answers the cross-origin part of a request. Returns true when it was a preflight, which is then answered. */
 type Cors = (req: IncomingMessage, res: ServerResponse) => boolean;
 
-/** Lets pages of the listed origins call the surfaces, with bearer tokens and without cookies. */
+/** Lets pages of the listed origins call the surfaces with bearer tokens, without cookies. */
 export function createCors(corsOrigins: readonly string[], surfaces: readonly Surface[]): Cors {
   const origins = new Set(corsOrigins);
   const declared = surfaces.map(({ browserHeaders }) => browserHeaders ?? {});
@@ -40,12 +40,14 @@ export function createCors(corsOrigins: readonly string[], surfaces: readonly Su
   };
 }
 
-/** The entry that allows an origin with whatever port; only those of this machine can be entries (`config/env.ts`). */
+/**
+ * The entry that allows an origin with any port. Only origins of this machine can be such entries (`config/env.ts`).
+ */
 function withAnyPort(origin: string): string {
   return `${origin.replace(/:\d{1,5}$/, '')}:*`;
 }
 
-/** All names, sorted, each once. */
+/** All names, sorted and without duplicates. */
 function headerList(...lists: readonly (readonly string[])[]): string {
   return [...new Set(lists.flat())].sort().join(', ');
 }

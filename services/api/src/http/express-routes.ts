@@ -5,7 +5,7 @@ import type { Route } from './route.ts';
 import { sendJson, sendProblem } from './send.ts';
 import type { Serve } from './serve.ts';
 
-/** Serves routes by Express: it decodes parameters, allows a trailing slash, and replies 404 and 405. */
+/** Serves routes with Express, which decodes parameters, allows a trailing slash, and replies 404 and 405. */
 export function createExpressRoutes(routes: readonly Route[], serve: Serve): express.Express {
   const app = express();
   app.disable('x-powered-by');
@@ -15,7 +15,7 @@ export function createExpressRoutes(routes: readonly Route[], serve: Serve): exp
 
   for (const route of routes) {
     const handle = (req: express.Request, res: express.Response) => {
-      // Express would answer HEAD by running a GET, and an event stream without a body would never end.
+      // Express would answer HEAD by running GET, and an event stream without a body would never end.
       if (req.method !== route.method && route.readsOnly !== true)
         return sendMethodNotAllowed(res, methodsOf(routes, route.path));
       return serve(route, req.params as Record<string, string>, req, res);

@@ -5,7 +5,7 @@ import { ANYBODY, json, type Reply, route, type Surface } from './route.ts';
 
 interface HealthDeps {
   readonly health: () => Promise<BackendHealth>;
-  /** Why Redis cannot be used, as far as it is known. */
+  /** Why Redis cannot be used; undefined if no reason is known. */
   readonly redisFault: () => RedisFault | undefined;
   readonly drain: Pick<Drain, 'hasBegun'>;
 }
@@ -15,7 +15,7 @@ export function healthRoutes(deps: HealthDeps): Surface {
   const probe = { method: 'GET', proof: ANYBODY, readsOnly: true } as const;
   return {
     routes: [
-      // Does not depend on Redis, so that an outage of Redis restarts no pod.
+      // This probe does not depend on Redis, so that an outage of Redis restarts no pod.
       route({ ...probe, path: '/healthz', handle: async () => json(200, { status: 'ok' }) }),
       route({ ...probe, path: '/readyz', handle: () => readiness(deps) }),
     ],
@@ -23,8 +23,8 @@ export function healthRoutes(deps: HealthDeps): Surface {
 }
 
 /**
- * Ready: commands answer and write, the subscription is acknowledged, and the pod is not draining. The canary only informs, and
- * so does a vault of its own: most calls need no credential.
+ * The pod is ready if commands can read and write, the subscription is acknowledged, and the pod is not draining. The
+ * canary is shown for information only. So is the vault's own Redis, because most calls need no credential.
  */
 async function readiness({ health, redisFault, drain }: HealthDeps): Promise<Reply> {
   if (drain.hasBegun) return json(503, { status: 'draining' }, { 'retry-after': '1' });
@@ -36,7 +36,7 @@ async function readiness({ health, redisFault, drain }: HealthDeps): Promise<Rep
     commands,
     subscription,
     ...(vault !== undefined && { vault }),
-    // The code alone: the sentence names hosts, and everybody may read this.
+    // Only the code is shown: the sentence names hosts, and anybody may read this reply.
     ...(fault !== undefined && { reason: fault.code }),
     ...(timerCanaryAgeMs !== undefined && { timerCanaryAgeSeconds: Math.round(timerCanaryAgeMs / 1000) }),
   });

@@ -9,33 +9,33 @@ import {
 
 interface IssuerKeysOptions {
   readonly url: string;
-  /** How long keys that were read are used while the issuer cannot be reached, in ms. */
+  /** How long cached keys are used while the issuer cannot be reached, in ms. */
   readonly keptMs: number;
-  /** In ms since 1970. */
+  /** Returns the time in ms since 1970. */
   readonly now?: () => number;
 }
 
 const TIMEOUT_MS = 3_000;
-/** An issuer that did not answer is left alone for so long: each call would wait for it. */
+/** After a failure, the issuer is not called for this long. Otherwise each call would wait for it. */
 const PAUSE_MS = 30_000;
-/** Keys are taken for current for so long, as jose has it. */
+/** How long cached keys count as current, which is jose's own default. */
 const CURRENT_MS = 600_000;
 
-/** The keys of an issuer, read when they are needed and every ten minutes. Rejects as jose does. */
+/** The keys of an issuer. They are read when needed and at most every ten minutes. Rejects as jose does. */
 export function createIssuerKeys({ url, keptMs, now = Date.now }: IssuerKeysOptions): JWTVerifyGetKey {
   const read: JWKSCacheInput = {};
   const remote = createRemoteJWKSet(new URL(url), { timeoutDuration: TIMEOUT_MS, [jwksCache]: read });
   let kept: { readonly uat: number; readonly keys: JWTVerifyGetKey } | undefined;
   let failure: { readonly at: number; readonly error: unknown } | undefined;
 
-  /** True for `PAUSE_MS` after a failure, where earlier keys are known. */
+  /** True for `PAUSE_MS` after a failure, if earlier keys are cached. */
   function isUnavailable(): boolean {
     const { uat } = read;
     if (failure === undefined || uat === undefined || uat > failure.at) return false;
     return now() - failure.at < PAUSE_MS;
   }
 
-  /** A key among those that were read last, unless that is too long ago. A key that is not among them may be new. */
+  /** Uses the cached keys, unless they are too old. A key that is not among them may be new. */
   async function keptKey(...[header, token]: Parameters<JWTVerifyGetKey>) {
     const { uat, jwks } = read;
     if (jwks === undefined || uat === undefined || now() - uat >= Math.max(keptMs, CURRENT_MS))
@@ -60,7 +60,7 @@ export function createIssuerKeys({ url, keptMs, now = Date.now }: IssuerKeysOpti
   };
 }
 
-/** True when the issuer's keys could not be fetched: that says nothing about the token. */
+/** True if the issuer's keys could not be fetched. This says nothing about the token. */
 export function isKeyOutage(error: unknown): boolean {
   if (error instanceof errors.JWKSTimeout || error instanceof errors.JWKSInvalid) return true;
   if (error instanceof errors.JOSEError) return error.code === 'ERR_JOSE_GENERIC';

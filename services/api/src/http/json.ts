@@ -2,12 +2,12 @@ import { ParleyError } from '@parley/core/domain/errors';
 import { jsonIn } from '@parley/core/domain/parsed';
 
 const DEPTH_MAX = 32;
-// The one key that changes what a copy of its object inherits. Other words are data, also those of prototypes.
+// The only key that changes what a copy of its object inherits. Other keys are data, even names of prototype members.
 const POISONED_KEY = '__proto__';
 
 /**
- * Parses a JSON body that may be hostile: refuses what JSON.parse lets through although no honest client sends it
- * (nesting bombs, duplicate keys, a key that reaches for prototypes, NUL, lone surrogates, numbers beyond a double).
+ * Parses a JSON body that may be hostile. It refuses input that JSON.parse accepts although no honest client sends it:
+ * nesting bombs, duplicate keys, a key that reaches for prototypes, NUL, lone surrogates, numbers beyond a double.
  * Throws `invalid_request`.
  */
 export function parseJson(text: string): unknown {
@@ -20,12 +20,12 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** One pass over the tokens, without recursion; leaves plain syntax errors to JSON.parse. */
+/** Finds a fault in one pass over the tokens, without recursion. JSON.parse reports plain syntax errors. */
 function faultOf(text: string): string | undefined {
-  /** Keys seen in each open object; nothing for an open array. */
+  /** The keys seen in each open object; undefined for an open array. */
   const open: (Set<string> | undefined)[] = [];
-  // A string always matches, if need be to the very end (a lone backslash included): one that did not would be tried
-  // again from each quote within it, which takes minutes for a body of escaped quotes.
+  // The pattern for a string always matches, if necessary up to the end of the text. If it could fail, it would be
+  // tried again at each quote inside, which takes minutes for a body of escaped quotes.
   const tokens = /"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?$)|[{}[\]]|-?[0-9][0-9.eE+-]*/gs;
   for (let match = tokens.exec(text); match !== null; match = tokens.exec(text)) {
     const [token] = match;

@@ -28,7 +28,7 @@ const UNMET: MalformedRefusal = {
   code: 'invalid_request',
   detail: 'Send no Expect header but 100-continue.',
 };
-/** By the code of Node's error. */
+/** The refusals, by the code of Node's error. */
 const REFUSALS: ReadonlyMap<string | undefined, MalformedRefusal> = new Map([
   [
     'ERR_HTTP_REQUEST_TIMEOUT',
@@ -49,22 +49,22 @@ const REFUSALS: ReadonlyMap<string | undefined, MalformedRefusal> = new Map([
 ]);
 
 /**
- * Hands requests to `handler`, and answers what is none by RFC 9112 with problem+json, as everything else is answered.
- * The server must leave the Host header to this.
+ * Passes requests to `handler`. Answers requests that RFC 9112 does not allow with problem+json, like all other errors.
+ * The server must leave the check of the Host header to this function.
  */
 export function serveWellFormed(server: Server, handler: RequestListener): void {
   const replies = new WeakMap<Duplex, ServerResponse>();
   server.on('request', (req, res) => {
     replies.set(req.socket, res);
     const hosts = countHosts(req);
-    // With two, a proxy and Parley could each serve another host (RFC 9112, section 3.2).
+    // With two Host headers, a proxy and Parley could each serve a different host (RFC 9112, section 3.2).
     if (hosts > 1) refuse(res, TWO_HOSTS);
     else if (hosts === 0 && req.httpVersion === '1.1') refuse(res, HOSTLESS);
     else handler(req, res);
   });
   server.on('checkExpectation', (_req, res) => refuse(res, UNMET));
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
-    // A refusal must not be taken for the reply to an earlier request that is still being answered.
+    // The refusal must not look like the reply to an earlier request that is still being answered.
     if (!socket.writable || isAnswering(replies.get(socket))) return void socket.destroy();
     socket.end(textOf(REFUSALS.get(error.code) ?? MALFORMED), () => socket.destroy());
   });

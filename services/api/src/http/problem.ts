@@ -1,6 +1,6 @@
 import { type ErrorCode, isParleyError, ParleyError } from '@parley/core/domain/errors';
 
-/** The one table from error code to HTTP status. */
+/** The only mapping from error codes to HTTP statuses. */
 export const STATUS_OF: Readonly<Record<ErrorCode, number>> = {
   invalid_request: 400,
   unauthenticated: 401,
@@ -57,7 +57,10 @@ interface ProblemReply {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** Anything thrown, as RFC 9457 problem details. An error that is no ParleyError becomes `internal` and reveals nothing. */
+/**
+ * Converts any thrown value to problem details (RFC 9457). An error that is not a ParleyError becomes `internal` and
+ * reveals nothing.
+ */
 export function problemOf(error: unknown): ProblemReply {
   const known = isParleyError(error)
     ? error
@@ -68,7 +71,7 @@ export function problemOf(error: unknown): ProblemReply {
     headers: {
       'content-type': 'application/problem+json',
       ...(known.retryAfterSeconds !== undefined && { 'retry-after': String(known.retryAfterSeconds) }),
-      // Clients of OpenAI retry after a 500 unless this header forbids it.
+      // OpenAI's clients retry after a 500 unless this header forbids it.
       ...(known.retry === false && { 'x-should-retry': 'false' }),
       ...(known.code === 'unauthenticated' && { 'www-authenticate': 'Bearer' }),
     },
@@ -85,7 +88,7 @@ export function problemOf(error: unknown): ProblemReply {
   };
 }
 
-/** For a path that no route has. */
+/** The error for a path without a route. */
 export function noSuchCall(): ParleyError {
   return new ParleyError('not_found', 'There is no such call; see /docs.');
 }

@@ -7,7 +7,7 @@ import { json, type Reply } from './route.ts';
 /** Marks the reply of an earlier call with the same key. */
 export const REPLAYED = { 'idempotent-replayed': 'true' } as const;
 
-/** The reply of every call that leads to one elicitation; asker and owner may see its content. */
+/** The reply of every call whose result is one elicitation. Its asker and its owner may see the content. */
 export function seenReply(
   status: number,
   { row, now }: Seen,
@@ -16,13 +16,13 @@ export function seenReply(
   return json(status, toWire(row, { now, content: true }), headers);
 }
 
-/** Narrows a caller whose route lets only users in. */
+/** Narrows the type of a caller whose route admits only users. */
 export function userOf(caller: Caller): Caller & { kind: 'user' } {
   if (caller.kind === 'user') return caller;
   throw new ParleyError('forbidden', "This call needs a user's token; a service key is nobody's user.");
 }
 
-/** Whose things a call is about: a user's own, or those of the user that a service names. */
+/** The owner whose data a call concerns: the user, or the user that a service names. */
 export function ownerOf(caller: Caller, userId: string | undefined): Owner {
   if (caller.kind === 'user') {
     if (userId !== undefined && userId !== caller.userId) throw notFound();

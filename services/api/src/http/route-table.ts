@@ -10,21 +10,23 @@ interface Match {
 export interface RouteTable {
   /** The route that serves exactly this method and path, without its query. Decodes nothing. */
   find(method: string, path: string): Match | undefined;
-  /** The routes of a path, whatever their methods. */
+  /** All routes of a path, with any method. */
   at(path: string): readonly Route[];
 }
 
 interface RouteNode {
   readonly fixed: Map<string, RouteNode>;
-  /** The node of any segment that is not fixed. */
+  /** The node for a segment that is a parameter. */
   any?: RouteNode;
   readonly routes: Map<string, { readonly route: Route; readonly names: readonly string[] }>;
 }
 
-// Segments that decoding would not change, and that no other reading of a URL treats differently.
+// Segments that decoding would not change, and that every reader of a URL treats the same.
 const PLAIN = /^[A-Za-z0-9._~!$&'()*+,;=:@-]+$/;
 
-/** Builds the table. A fixed segment goes before a parameter. Throws when two routes have one method and path. */
+/**
+ * Builds the table. Fixed segments take precedence over parameters. Throws if two routes have the same method and path.
+ */
 export function createRouteTable(routes: readonly Route[]): RouteTable {
   const root = createNode();
   for (const route of routes) add(root, route);

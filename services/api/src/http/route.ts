@@ -8,65 +8,67 @@ import type { EventsReply } from './sse.ts';
 
 /** The head of a request. */
 export interface RequestHead {
-  /** Path and query, as they were sent. */
+  /** Path and query, as sent. */
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
-  /** Address of the peer: the client, or the last proxy. */
+  /** Address of the peer, which is the client or the last proxy. */
   readonly remoteAddress: string;
-  /** The id that the reply names in `x-request-id`. */
+  /** The id in the reply's `x-request-id`. */
   readonly requestId: string;
 }
 
-/** Checks a signature over the exact bytes of a body; returns what it proves. Throws `unauthenticated`. */
+/** Checks a signature over the exact bytes of a body, and returns the signer. Throws `unauthenticated`. */
 export type VerifySignature<Signer> = (body: Buffer, head: RequestHead) => Signer | Promise<Signer>;
 
 /** A user, or a service key with this scope. */
 export type BearerCaller = 'user' | Scope;
 
-/** How the caller of a route proves who they are. `Who` is what the handler gets as `caller`. */
+/** How a route authenticates its caller. `Who` is the type of the handler's `caller`. */
 export type Proof<Who> =
   /** A user's token or a service key in `Authorization`. Callers that are not listed get `forbidden`. */
   | {
       readonly by: 'bearer';
       readonly callers: readonly BearerCaller[];
-      /** Verifies tokens of an audience of their own; the deployment's check when absent. */
+      /** Verifies tokens with a different audience; by default, the deployment's check. */
       readonly authenticate?: Authenticate;
     }
   /**
-   * A service key with this scope, or the session of an operator in a tenant where a role of theirs allows the method:
-   * every role reads, and the role `operator` changes.
+   * A service key with this scope, or the session of an operator in a tenant in which a role permits the method: every
+   * role may read, and `operator` may also make changes.
    */
   | { readonly by: 'operator'; readonly scope: Scope }
-  /** A cookie. Routes with one are never open to other origins. */
+  /** A cookie. Pages of other origins may never call such routes. */
   | { readonly by: 'session'; readonly read: (head: RequestHead) => Who | Promise<Who> }
-  /** A vendor's signature over the raw body. `verifierOf` returns nothing where no vendor signs: `not_found`. */
+  /** A vendor's signature over the raw body. If `verifierOf` returns undefined, no vendor signs here: `not_found`. */
   | {
       readonly by: 'signature';
       readonly verifierOf: (
         params: PathParams,
       ) => VerifySignature<Who> | undefined | Promise<VerifySignature<Who> | undefined>;
     }
-  /** Anybody may call. */
+  /** Anybody may call the route. */
   | { readonly by: 'none' };
 
 export type PathParams = Readonly<Record<string, string>>;
 
-/** How a body is read. `Body` is what the handler gets as `body`. */
+/** How a body is read. `Body` is the type of the handler's `body`. */
 export type BodyReader<Body> =
   | {
       readonly as: 'json';
       readonly schema: z.ZodType<Body>;
-      /** True when an empty body counts as `{}`. */
+      /** True if an empty body counts as `{}`. */
       readonly optional: boolean;
-      /** The deployment's limit when absent; `messages`: its limit for bodies with messages, which may hold images. */
+      /**
+       * By default, the deployment's limit. `messages`: the limit for bodies with messages, which may contain images.
+       */
       readonly bytesMax?: number | 'messages';
     }
-  /** Fields of an HTML form; nothing when the body is larger, or no form. */
+  /** Fields of an HTML form; undefined if the body is larger or not a form. */
   | { readonly as: 'form'; readonly bytesMax: number }
-  /** The bytes as sent, as a signature needs them. Throws `too_large`. */
+  /** The exact bytes, for a signature. Throws `too_large`. */
   | { readonly as: 'raw'; readonly bytesMax: number };
 
-/** What a handler gets: everything already verified and checked. */
+/** The input of a handler, already verified and checked. */
 export interface RouteCall<Query = unknown, Body = unknown, Who = Caller> {
   readonly caller: Who;
   readonly params: PathParams;
@@ -74,17 +76,23 @@ export interface RouteCall<Query = unknown, Body = unknown, Who = Caller> {
   readonly body: Body;
   readonly head: RequestHead;
   readonly header: (name: string) => string | undefined;
-  /** Aborted when the caller disconnects or the pod drains; created at its first use. */
+  /** Aborted when the caller disconnects or the pod drains. It is created at its first use. */
   readonly signal: AbortSignal;
-  /** Calls the listener once, when that happens, or at once where it has happened. It costs a stream less than the signal does. */
+  /**
+   * Calls the listener once when the signal would be aborted, or at once if it already would be. It costs a stream less
+   * than the signal.
+   */
   readonly whenOver: (listener: () => void) => void;
   /** True once the pod drains. */
   readonly draining: boolean;
-  /** When the caller's token expires, in ms since 1970 on this pod's clock; absent where no token is the proof. */
+  /**
+   * When the caller's token expires, in ms since 1970 on this pod's clock. Absent if the caller was not authenticated
+   * by a token.
+   */
   readonly expiresAtMs?: number | undefined;
-  /** The OAuth client of the caller's token, where the token names it. */
+  /** The OAuth client of the caller's token, if the token names it. */
   readonly clientId?: string | undefined;
-  /** Resolves when the caller's budget admits the call; handlers that write or read much await it first. */
+  /** Resolves when the caller's budget admits the call. Handlers that write or read a lot await it first. */
   readonly admitted: Promise<void>;
 }
 
@@ -96,24 +104,24 @@ export type Reply =
       readonly headers?: ReplyHeaders;
     }
   | { readonly type: 'empty'; readonly status: number; readonly headers?: ReplyHeaders }
-  /** Text with all of its headers but the length. */
+  /** Text with all its headers except the length. */
   | { readonly type: 'text'; readonly status: number; readonly body: string; readonly headers: ReplyHeaders }
   /** Server-sent events. */
   | ({ readonly type: 'events' } & EventsReply)
-  /** Text in pieces, each sent as it comes. A source that throws or returns `cut` destroys the connection. */
+  /** Text in pieces that are sent as they come. A source that throws or returns `cut` destroys the connection. */
   | {
       readonly type: 'pieces';
       readonly pieces: AsyncIterator<string, unknown>;
-      /** True: the source ends by itself soon after the pod drains or the token expires, and its end is still sent. */
+      /** True if the source ends soon after the pod drains or the token expires. Its end is still sent. */
       readonly endsItself?: true;
-      /** True: its bytes count against the budget of its caller, and it pauses while that is used up. */
+      /** True if the bytes count against the caller's budget. The reply pauses while the budget is used up. */
       readonly isCounted?: true;
       readonly headers: ReplyHeaders;
     };
 
-/** What OpenAPI says about a route. */
+/** The description of a route in OpenAPI. */
 export interface RouteDocs {
-  /** The heading under which the docs list the call. */
+  /** The heading in the documentation under which the call is listed. */
   readonly group:
     | 'Questions'
     | 'Approvals'
@@ -135,86 +143,100 @@ export interface RouteDocs {
   readonly replies: Readonly<
     Record<number, { readonly description: string; readonly schema?: z.ZodType; readonly events?: true }>
   >;
-  /** Error codes beyond those every route has. */
+  /** Error codes in addition to those that every route has. */
   readonly errors?: readonly string[];
-  /** One call: what comes after the path, its body, and its reply, as JSON or, of a stream, as text. */
+  /** An example call: the rest of the URL after the path, the body, and the reply as JSON or, for a stream, as text. */
   readonly example: { readonly query?: string; readonly body?: unknown; readonly reply: unknown };
 }
 
 interface RouteOf<Query, Body, Who> {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
-  /** Segments that begin with a colon are parameters, e.g. `/v1/elicitations/:id`. */
+  /** The path. Segments that begin with a colon are parameters, for example `/v1/elicitations/:id`. */
   readonly path: string;
   readonly proof: Proof<Who>;
   readonly body?: BodyReader<Body>;
   readonly query?: z.ZodType<Query>;
-  /** `never`: no other origin may call. Always so for routes with a session. By default the listed origins may. */
+  /**
+   * `never`: pages of other origins may not call. This is always so for routes with a session. By default, pages of the
+   * listed origins may call.
+   */
   readonly cors?: 'never';
-  /** True: the route is for reading only. HEAD is GET without its body, and no other method exists. */
+  /** True if the route only reads. HEAD then works as GET without a body, and no other method exists. */
   readonly readsOnly?: true;
-  /** True: parameters are handed over as sent. By default they are percent-decoded. */
+  /** True if parameters are passed as sent. By default they are percent-decoded. */
   readonly rawParams?: true;
-  /** True: the call opens an event stream, as a reader does that comes back. On each pod, questions and answers go first. */
+  /**
+   * True if the call opens an event stream, as returning readers do. On each pod, questions and answers take precedence
+   * over it.
+   */
   readonly opensStream?: boolean;
-  /** `own`: the handler takes what the call costs. By default a call with a bearer token counts against its budget. */
+  /**
+   * `own`: the handler counts the call's cost itself. By default, a call with a bearer token counts against its budget.
+   */
   readonly limits?: 'own';
-  /** The parameter that names the elicitation which a call answers. The call then counts against its answers, too. */
+  /**
+   * The parameter with the id of the elicitation that a call answers. The call then also counts against the limit on
+   * answers.
+   */
   readonly answers?: string;
-  /** Absent: the route is not part of the documented API, and its calls are not measured. */
+  /** If absent, the route is not part of the documented API and its calls are not measured. */
   readonly docs?: RouteDocs;
   readonly handle: (call: RouteCall<Query, Body, Who>) => Promise<Reply>;
-  /** The reply for an error; problem+json where it is absent or returns nothing. `caller` is absent before the proof. */
+  /**
+   * Makes the reply for an error. By default, or if it returns undefined, the reply is problem+json. `caller` is absent
+   * before authentication.
+   */
   readonly refuse?: (
     error: unknown,
     at: { readonly head: RequestHead; readonly caller?: Who },
   ) => Reply | undefined;
 }
 
-/** One route of a surface: enough to serve it, and to describe it in OpenAPI. */
+/** One route of a surface, with everything that serving it and describing it in OpenAPI needs. */
 export type Route = RouteOf<unknown, unknown, unknown>;
 
-/** Types a handler by the proof, the query and the body of its route. */
+/** Infers the types of a handler from the proof, the query and the body of its route. */
 export function route<Query = undefined, Body = undefined, Who = undefined>(
   definition: RouteOf<Query, Body, Who>,
 ): Route {
   return definition as unknown as Route;
 }
 
-/** A group of routes that is mounted as one. */
+/** A group of routes that is mounted together. */
 export interface Surface {
   readonly routes: readonly Route[];
   /**
-   * Headers that pages of other origins may send and read, by lower-case name. `authorization`, `content-type`,
-   * `x-request-id` and `retry-after` are allowed without a declaration.
+   * Headers that pages of other origins may send and read, in lower case. `authorization`, `content-type`,
+   * `x-request-id` and `retry-after` are always allowed.
    */
   readonly browserHeaders?: {
     readonly request?: readonly string[];
     readonly response?: readonly string[];
   };
   /**
-   * A path under which everything is this surface's: what it does not serve gets `missing`, and no other origin may
-   * call anything. Paths are matched as sent, without decoding, and parameters are ids of `[A-Za-z0-9._-]{1,128}`
-   * but `.` and `..`.
+   * A path under which everything belongs to this surface. Calls that it does not serve get `missing`, and pages of
+   * other origins may not call. Paths are matched as sent, without decoding. Parameters are ids of
+   * `[A-Za-z0-9._-]{1,128}`, except `.` and `..`.
    */
   readonly below?: { readonly path: string; readonly missing: (head: RequestHead) => Reply };
 }
 
-/** Users, service keys with one of these scopes, or both. */
+/** Admits users, service keys with one of these scopes, or both. */
 export function bearer(...callers: readonly BearerCaller[]): Proof<Caller> {
   return { by: 'bearer', callers };
 }
 
-/** The same, with a token that this check accepts. */
+/** As `bearer`, with tokens that this check accepts. */
 export function bearerFor(authenticate: Authenticate, ...callers: readonly BearerCaller[]): Proof<Caller> {
   return { by: 'bearer', callers, authenticate };
 }
 
-/** Service keys with this scope, and operators who signed in to the console. */
+/** Admits service keys with this scope, and operators who signed in to the console. */
 export function operator(scope: Scope = 'operate'): Proof<Caller> {
   return { by: 'operator', scope };
 }
 
-/** Anybody. */
+/** Admits anybody. */
 export const ANYBODY: Proof<undefined> = { by: 'none' };
 
 export function jsonBody<Body>(

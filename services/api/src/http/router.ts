@@ -22,7 +22,7 @@ interface RouterDeps {
 /** Handles every request of the pod. */
 export type Router = (req: IncomingMessage, res: ServerResponse) => void;
 
-/** Everything below one path: the routes that are there, and the one for the rest. */
+/** Everything below one path: its routes, and the route for all other calls. */
 interface Enclosure {
   readonly pattern: RegExp;
   readonly table: RouteTable;
@@ -30,10 +30,10 @@ interface Enclosure {
 }
 
 /**
- * Makes the one router of all surfaces. Plain paths are looked up in a table, in front of Express, which alone would
- * cost more than answering an elicitation. Express serves the rest: percent-encoded parameters, trailing slashes, and
- * the replies 404 and 405. It is loaded with the first of these. Routes that no other origin may call are in a table
- * alone, so that each has one path.
+ * Makes the only router of all surfaces. Plain paths are looked up in a table before Express, which alone would cost
+ * more than answering an elicitation. Express serves the rest: percent-encoded parameters, trailing slashes, and the
+ * replies 404 and 405. It is loaded for the first such request. Routes that pages of other origins may not call are
+ * only in a table, so that each has exactly one path.
  */
 export function createRouter({ surfaces, serve, corsOrigins }: RouterDeps): Router {
   const enclosures = surfaces.flatMap(enclosuresOf);
@@ -102,14 +102,17 @@ function pathOf(url: string): string {
   return mark < 0 ? url : url.slice(0, mark);
 }
 
-/** The path of a request that may name the whole URL, as to a proxy (RFC 9112, 3.2.2); nothing when there is none. */
+/**
+ * The path of a request target, which may be a complete URL, as for a proxy (RFC 9112, 3.2.2). Undefined if there is
+ * none.
+ */
 function originForm(target: string): string | undefined {
   if (target.startsWith('/')) return target;
   const path = target.replace(/^https?:\/\/[^/?#]*/i, '');
   return path.startsWith('/') ? path : undefined;
 }
 
-/** Echoes a well-formed X-Request-Id, or mints one, so that a report can be traced to its log line. */
+/** Echoes a valid X-Request-Id or creates one, so that a report can be matched with its log line. */
 function applyRequestId(req: IncomingMessage, res: ServerResponse): void {
   const given = req.headers['x-request-id'];
   const id = typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();

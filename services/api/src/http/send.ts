@@ -3,13 +3,13 @@ import { writeHead } from './headers/prepared.ts';
 import { problemOf } from './problem.ts';
 import { type StreamEnd, type StreamOptions, writeAll } from './stream.ts';
 
-/** Headers of a reply; a list is sent as one line for each. */
+/** Headers of a reply. Each item of a list is sent as a line of its own. */
 export type ReplyHeaders = Readonly<Record<string, string | string[]>>;
 
 const LINGER_BYTES = 8 * 1024 * 1024;
 const LINGER_MS = 2_000;
 
-/** Writes a JSON reply that no cache keeps; returns the bytes of its body. */
+/** Writes a JSON reply that caches must not store. Returns the number of bytes in its body. */
 export function sendJson(
   res: ServerResponse,
   status: number,
@@ -33,20 +33,20 @@ function writeJsonHead(res: ServerResponse, status: number, body: unknown, heade
   return text;
 }
 
-/** A reply without a body, that no cache keeps. */
+/** Writes a reply without a body that caches must not store. */
 export function sendEmpty(res: ServerResponse, status: number, headers: ReplyHeaders = {}): void {
   writeHead(res, status, { 'cache-control': 'no-store', ...headers }).end();
 }
 
-/** A reply of text, with `headers` and its length. */
+/** Writes a text reply with `headers` and its length. */
 export function sendText(res: ServerResponse, status: number, body: string, headers: ReplyHeaders): void {
   const bytes = Buffer.from(body);
   writeHead(res, status, { ...headers, 'content-length': bytes.length }).end(bytes);
 }
 
 /**
- * A reply of text in pieces, each sent as it comes. Destroys the connection unless the source came to its end, so that
- * no reader takes the reply for complete.
+ * Writes a text reply in pieces, each sent as it comes. Unless the source ends regularly, the connection is destroyed,
+ * so that no reader takes the reply for complete.
  */
 export async function sendPieces(
   res: ServerResponse,
@@ -64,7 +64,7 @@ export async function sendPieces(
   }
 }
 
-/** Replies with problem+json. Closes the connection of a request whose body was not read to its end. */
+/** Replies with problem+json. Closes the connection if the request's body was not read to its end. */
 export function sendProblem(res: ServerResponse, error: unknown): void {
   const { status, headers, body } = problemOf(error);
   if (res.req.complete) {
@@ -76,9 +76,9 @@ export function sendProblem(res: ServerResponse, error: unknown): void {
 }
 
 /**
- * Reads and discards the rest of a body for at most `LINGER_MS`. Closing a connection with unread bytes resets it, and a
- * caller that is still sending loses the reply. Past `LINGER_BYTES` nothing more is read, but the connection stays open
- * for the rest of that time: with its sending blocked, the caller reads the reply.
+ * Reads and discards the rest of a body for at most `LINGER_MS`. Closing a connection with unread bytes resets it, and
+ * a caller that is still sending would lose the reply. Beyond `LINGER_BYTES` nothing more is read, but the connection
+ * stays open for the rest of that time: the caller's sending is then blocked, so it reads the reply.
  */
 function discardRest(req: IncomingMessage, done: () => void): void {
   let remaining = LINGER_BYTES;

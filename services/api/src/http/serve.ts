@@ -19,14 +19,14 @@ import { unauthenticated } from './token.ts';
 
 export interface ServeDeps extends JsonLimits, ProofDeps {
   readonly limits: Pick<CallLimits, 'call' | 'opening' | 'sent' | 'body'>;
-  /** Makes a caller who is refused again and again wait for the reply; by default, every refusal is sent at once. */
+  /** Delays the reply to callers who are refused repeatedly. By default, every refusal is sent at once. */
   readonly refusalDelays?: RefusalDelays;
-  /** Lets readers open event streams in turn; by default, all do at once. */
+  /** Lets readers open event streams one after another. By default, all open at once. */
   readonly openings?: Openings;
   readonly sse: SseOptions;
-  /** Called once a request is done, for metrics. `route` is the pattern, never the URL. */
+  /** Called when a request is done, for metrics. `route` is the pattern, never the URL. */
   readonly onDone: (done: { route: string; method: string; status: number; durationMs: number }) => void;
-  /** Called with every error that is not a ParleyError. `requestId` is the one that the caller was given. */
+  /** Called for each error that is not a ParleyError. `requestId` is the id that the caller was given. */
   readonly onFault: (error: unknown, at: { route: string; requestId: string }) => void;
   readonly onStream: (change: 1 | -1, resumed: boolean) => void;
 }
@@ -53,7 +53,8 @@ export function createServe(deps: ServeDeps): Serve {
       startedAt: performance.now(),
       resumed: undefined,
     };
-    // A pod holds this call for each of its streams. What it needs before the reply is sent has frames of its own.
+    // A pod holds this call for each stream. What is needed only before the reply is sent lives in functions of its
+    // own, so that it can be freed.
     try {
       await send(deps, exchange, await proveAndReply(deps, exchange));
     } catch (error) {
@@ -82,7 +83,7 @@ function finish({ onDone, onStream }: ServeDeps, exchange: HttpExchange): void {
     onDone({ route: route.path, method: route.method, status: res.statusCode, durationMs });
 }
 
-/** Reads the request and handles it. What it needs for that is free while the reply is sent. */
+/** Reads the request and handles it. Its variables are freed while the reply is sent. */
 async function replyTo(deps: ServeDeps, { route, params, req, at, life }: HttpExchange): Promise<Reply> {
   const admitted = admit(deps, route, params, at.caller);
   // A malformed request is refused without waiting for its budget.
@@ -114,21 +115,21 @@ async function replyTo(deps: ServeDeps, { route, params, req, at, life }: HttpEx
     },
     whenOver: (listener) => life.whenOver(listener),
   };
-  // A refusal that is known by now, as this pod's own is, costs nothing more.
+  // A refusal that is known at this point, such as this pod's own, costs nothing more.
   if (refusal !== undefined) throw refusal.error;
   const handled = route.handle(call as RouteCall);
-  // A caller over its budget gets that error, whatever else is wrong with its call.
+  // A caller over its budget gets that error even if its call is also invalid.
   handled.catch(() => undefined);
   await admitted;
   return handled;
 }
 
-/** What is known of a request. */
+/** The known facts about a request. */
 interface RequestFacts extends Proven {
   readonly head: RequestHead;
 }
 
-/** A request that is served. */
+/** A request that is being served. */
 interface HttpExchange {
   readonly route: Route;
   readonly params: PathParams;
@@ -136,13 +137,16 @@ interface HttpExchange {
   readonly res: ServerResponse;
   readonly life: RequestLife;
   readonly at: RequestFacts;
-  /** On performance.now(). */
+  /** When the request began, on `performance.now()`. */
   readonly startedAt: number;
-  /** Of a reply with events: true when its reader has read the stream before. */
+  /** For a reply with events: true if its reader has read the stream before. */
   resumed: boolean | undefined;
 }
 
-/** The caller by the signature over the body; returns the body. Throws `not_found`, `too_large`, `unauthenticated`. */
+/**
+ * Authenticates the caller by the signature over the body. Returns the body. Throws `not_found`, `too_large` and
+ * `unauthenticated`.
+ */
 async function proveByBody(
   deps: ServeDeps,
   { route, params, req, at }: Pick<HttpExchange, 'route' | 'params' | 'req' | 'at'>,
@@ -163,12 +167,12 @@ function admit({ limits }: ServeDeps, route: Route, params: PathParams, caller: 
   return limits.call(caller as Caller, route.method !== 'GET', answers);
 }
 
-/** True where callers are known, so that each has a budget. */
+/** True if the route's callers are identified, so that each has a budget. */
 function hasBudget({ proof }: Route): boolean {
   return proof.by === 'bearer' || proof.by === 'operator';
 }
 
-/** What counts the bytes of a body; nothing for callers without a budget. */
+/** Counts the bytes of a body; undefined for callers without a budget. */
 function bodyBudget({ limits }: ServeDeps, route: Route, caller: unknown): AdmitBytes | undefined {
   return hasBudget(route) ? (bytes) => limits.body(caller as Caller, bytes) : undefined;
 }
@@ -197,7 +201,7 @@ function headerOf(req: IncomingMessage, name: string): string | undefined {
   return Array.isArray(value) ? value.join(', ') : value;
 }
 
-/** Sends a reply. Returns a promise of its end where it takes time. */
+/** Sends a reply. Returns a promise of its end if sending takes time. */
 function send(deps: ServeDeps, exchange: HttpExchange, reply: Reply): Promise<void> | undefined {
   const { req, res, at } = exchange;
   const { caller, expiresAtMs } = at;
@@ -205,7 +209,7 @@ function send(deps: ServeDeps, exchange: HttpExchange, reply: Reply): Promise<vo
   switch (reply.type) {
     case 'json': {
       const bytes = sendJson(res, reply.status, reply.body, reply.headers);
-      // A caller over its budget is refused at the next call.
+      // A caller that is now over its budget is refused at the next call.
       sent?.(bytes).catch(() => undefined);
       return;
     }
@@ -233,12 +237,12 @@ function send(deps: ServeDeps, exchange: HttpExchange, reply: Reply): Promise<vo
   }
 }
 
-/** Counts the bytes of a reply against the budget of a caller who has one. */
+/** Counts the bytes of a reply against the caller's budget, if the caller has one. */
 function counterOf({ limits }: ServeDeps, caller: unknown): StreamOptions['sent'] {
   return isCaller(caller) ? (bytes) => limits.sent(caller, bytes) : undefined;
 }
 
-/** True for a caller with a bearer token; other proofs have callers of other kinds. */
+/** True for a caller with a bearer token or an operator's session. Other proofs have callers of other types. */
 function isCaller(caller: unknown): caller is Caller {
   return (
     typeof caller === 'object' &&

@@ -10,17 +10,20 @@ export interface SseFrameEvent {
   readonly data: unknown;
 }
 
-/** An event whose data is `text`, a single line that is sent as it is. Most have no name. */
+/** An event whose data is `text`, a single line that is sent unchanged. Most frames have no event name. */
 export interface Frame {
-  /** A reader that reconnects with it misses nothing that came after this frame. */
+  /** A reader that reconnects with this id misses nothing that came after the frame. */
   readonly id?: string;
   readonly event?: string;
   readonly text: string;
-  /** True for the last frame of a source: its reader has been told the end, and is told no other one. */
+  /** True for the last frame of a source. It tells the reader that the stream has ended, so no other end is sent. */
   readonly isLast?: true;
 }
 
-/** Events of a reply. A source that returns `cut` is not complete: the connection is destroyed, and the reader reconnects. */
+/**
+ * The events of a reply. If a source returns `cut`, it is incomplete: the connection is destroyed and the reader
+ * reconnects.
+ */
 type SseSource = AsyncIterator<SseFrameEvent | Frame, unknown>;
 
 export interface SseOptions extends StreamOptions {
@@ -35,26 +38,31 @@ const HEADERS = {
   'x-content-type-options': 'nosniff',
 };
 const RETRY_MS = 1_000;
-// The readers of a pod come back spread over a millisecond for each of them, and at most over so long in all. The drain ends
-// two parts of each stream: what it reads, and what it writes.
+// When a pod drains, its readers return spread over a time that grows with their number, up to a maximum. The drain
+// counts each stream twice, because it ends both its reading and its writing.
 const SPREAD_MS_EACH = 0.5;
 const SPREAD_MS_MAX = 15_000;
-// Of readers for which any pod has the rest at hand.
+// The delay for readers that any pod can serve at once.
 const RETRY_AT_ONCE_MS = 10;
 const HEARTBEAT = ': heartbeat\n';
 
-/** Tells a reader why its stream breaks off: `token_expired`. It returns with a new token. */
+/**
+ * The reason in the last event of a stream that ends because its token expired. The reader returns with a new token.
+ */
 export const STREAM_CLOSED = { reason: 'token_expired' } as const;
 
 /** A reply of server-sent events. */
 export interface EventsReply {
   readonly events: SseSource;
   readonly headers?: Readonly<Record<string, string>>;
-  /** False for a format whose readers cannot reconnect: it is not told when to do so. */
+  /** False for a format whose readers cannot reconnect. They get no `retry:` line. */
   readonly resumable?: boolean;
-  /** What is sent before the connection is destroyed because the token expired; the event `stream-closed` when absent. */
+  /** Sent before the connection is destroyed because the token expired; by default, the event `stream-closed`. */
   readonly onExpiry?: () => readonly (SseFrameEvent | Frame)[];
-  /** Of a format that can say that its rest is elsewhere: sent where the connection would be destroyed. The reply then ends. */
+  /**
+   * For a format that can tell its reader where to get the rest: sent instead of destroying the connection. The reply
+   * then ends.
+   */
   readonly onCut?: readonly Frame[];
 }
 
@@ -62,12 +70,11 @@ const ON_EXPIRY = (): readonly SseFrameEvent[] => [{ event: 'stream-closed', dat
 
 /**
  * Writes events until they end, the reader disconnects, its token expires or the pod drains. Sends the first bytes at
- * once, and heartbeats in between. The reply ends only where the events end; in any other case the connection is
- * destroyed, so that the reader reconnects for the rest, unless the format has words for that (`onCut`). WHATWG HTML,
- * section server-sent events.
- *
- * Neither `retry:` nor a heartbeat is followed by an empty line: the decoder that Python's clients share takes the empty
- * line for the end of an event whose data is empty.
+ * once, and heartbeats in between. The reply ends cleanly only if the events end. Otherwise the connection is
+ * destroyed, so that the reader reconnects for the rest, unless the format can say so (`onCut`). WHATWG HTML, section
+ * server-sent events.
+ * Neither `retry:` nor a heartbeat is followed by an empty line: the decoder that Python clients share takes the empty
+ * line for the end of an event with empty data.
  */
 export function sendEvents(res: ServerResponse, reply: EventsReply, options: SseOptions): Promise<void> {
   const { events, headers, resumable = true } = reply;
@@ -79,11 +86,11 @@ export function sendEvents(res: ServerResponse, reply: EventsReply, options: Sse
     isToldEnd = 'isLast' in event && event.isLast === true;
     return frameText(event);
   };
-  // This is no asynchronous function: its variables would last as long as the stream.
+  // This is not an async function, because its variables would then last as long as the stream.
   return writeAll(res, events, textOf, options).then(
     (ended) => {
       endHeartbeats();
-      // The last bytes may be counted for longer than the token lasts.
+      // Counting the last bytes may take longer than the token lasts.
       finish(res, reply, options, isToldEnd ? 'end' : ended);
     },
     (error: unknown) => {
@@ -94,7 +101,7 @@ export function sendEvents(res: ServerResponse, reply: EventsReply, options: Sse
   );
 }
 
-/** Says the last words of a stream that has ended so, and ends the reply or destroys the connection. */
+/** Sends the last events of a stream that ended in this way, then ends the reply or destroys the connection. */
 function finish(
   res: ServerResponse,
   { onExpiry = ON_EXPIRY, onCut, resumable = true }: EventsReply,
@@ -113,19 +120,19 @@ function finish(
 }
 
 /**
- * When a reader comes back that loses its pod, in ms. The readers of a pod lose it together, and each comes at a time of its
- * own, so that the pods that are left open one stream after the other.
+ * When a reader that loses its pod should return, in ms. All readers of a pod lose it at the same time. Each gets a
+ * different time, so that the other pods open the streams one by one.
  */
 function returnMs({ size }: Pick<StreamOptions['drain'], 'size'>): number {
   return RETRY_MS + Math.floor(Math.random() * Math.min(size * SPREAD_MS_EACH, SPREAD_MS_MAX));
 }
 
-/** The delay before the reader reconnects. Every reader takes it from the line, before any event ends. */
+/** The delay before the reader reconnects. Readers apply this line at once, without waiting for the end of an event. */
 function retryLine(ms: number): string {
   return `retry: ${ms}\n`;
 }
 
-/** Destroys the connection after these last words. */
+/** Sends the last text and destroys the connection. */
 function cut(res: ServerResponse, last: string, { slowReaderMs }: StreamOptions): void {
   if (res.destroyed) return;
   const late = setTimeout(() => res.destroy(), slowReaderMs);
@@ -133,12 +140,12 @@ function cut(res: ServerResponse, last: string, { slowReaderMs }: StreamOptions)
   res.write(last, () => res.destroy());
 }
 
-/** Ends a stream of frames, for the clients that expect it. */
+/** The data of the final frame that OpenAI's clients expect. */
 export const DONE = '[DONE]';
 
 /**
- * Frames for the texts that one event became. Only the last one carries the event's id, the others the id before it: a
- * reader that is cut off between them gets the whole event again instead of missing its rest.
+ * The frames for the texts of one event. Only the last frame carries the event's id; the others carry the previous id.
+ * A reader that is cut off between them then gets the whole event again, instead of missing the rest.
  */
 export function framesOf(
   texts: readonly string[],
@@ -151,7 +158,7 @@ export function framesOf(
   });
 }
 
-/** An event as text. Ids and names are Parley's own; a line break in one would be a defect of ours. */
+/** An event as text. Ids and names are Parley's own, so a line break in one would be a defect of Parley. */
 export function frameText(event: SseFrameEvent | Frame): string {
   const id = event.id === undefined ? '' : `id: ${oneLine(event.id)}\n`;
   const name = event.event === undefined ? '' : `event: ${oneLine(event.event)}\n`;

@@ -5,30 +5,30 @@ import type { Drain } from './life/drain.ts';
 export interface StreamOptions {
   /** How long a reader may leave its buffer full before it is disconnected, in ms. */
   readonly slowReaderMs: number;
-  /** Once it has begun the reader must reconnect, to another pod. */
+  /** Once the drain has begun, the reader must reconnect to another pod. */
   readonly drain: Drain;
   /** When the reader's token expires, on this pod's clock. */
   readonly expiresAtMs?: number | undefined;
-  /** Counts bytes that were written; returns the seconds for which the stream must pause, usually 0. */
+  /** Counts written bytes. Returns for how many seconds the stream must pause, which is usually 0. */
   readonly sent?: ((bytes: number) => Promise<number>) | undefined;
 }
 
-// A budget counts in steps of this many bytes. Most events of a chat are smaller, so they are counted together.
+// A budget is counted in steps of this many bytes. Most events of a chat are smaller, so they are counted together.
 const COUNTED_BYTES = 1024;
-// A pause is longer by up to this share.
+// Pauses are extended by a random part of up to this share.
 const PAUSE_SPREAD = 0.5;
-// The longest delay of a timer in Node: 24 days. A stream may last longer.
+// The longest timer in Node, 24 days. A stream may last longer.
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
 /**
- * How a stream ended: the source came to its end; the source returned `cut`, so that its reader reconnects; the reader's
- * token expired; or the reader disconnected or is too slow, or the pod drains.
+ * How a stream ended. `end`: the source ended. `cut`: the source returned `cut`, so that its reader reconnects.
+ * `expired`: the reader's token expired. `interrupted`: the reader disconnected or was too slow, or the pod drains.
  */
 export type StreamEnd = 'end' | 'cut' | 'expired' | 'interrupted';
 
 /**
- * Writes what a source yields until it ends, the reader disconnects, its token expires or the pod drains. Holds the
- * source back while the reader is slow.
+ * Writes what a source yields until it ends, the reader disconnects, its token expires or the pod drains. Pauses the
+ * source while the reader is slow.
  */
 export async function writeAll<Item>(
   res: ServerResponse,
@@ -38,7 +38,8 @@ export async function writeAll<Item>(
 ): Promise<StreamEnd> {
   const interruption = new Interruption(res, drain, expiresAtMs);
   const budget = sent === undefined ? undefined : new ReaderBudget(interruption, sent);
-  // The pod holds this call for each stream: what happens now and then has a frame of its own.
+  // The pod holds this call for each stream. Work that happens only occasionally is in functions of its own, so that
+  // its variables are freed.
   const nextOf = () => source.next();
   try {
     for (;;) {
@@ -52,12 +53,12 @@ export async function writeAll<Item>(
     }
   } finally {
     interruption.dispose();
-    // Ends the source without waiting for it: it may sleep until its signal is aborted.
+    // Ends the source without waiting for it, because it may sleep until its signal is aborted.
     source.return?.(undefined)?.catch(() => undefined);
   }
 }
 
-/** Counts what a reader gets. A class, because a pod holds one per stream. */
+/** Counts the bytes sent to a reader. It is a class because a pod holds one for each stream. */
 class ReaderBudget {
   readonly #interruption: Interruption;
   readonly #sent: (bytes: number) => Promise<number>;
@@ -68,7 +69,7 @@ class ReaderBudget {
     this.#sent = sent;
   }
 
-  /** The pause that the reader must make after this text; nothing for most. */
+  /** The pause that the reader must make after this text; usually undefined. */
   count(text: string): Promise<void> | undefined {
     this.#uncounted += Buffer.byteLength(text);
     const counted = this.#uncounted - (this.#uncounted % COUNTED_BYTES);
@@ -78,7 +79,7 @@ class ReaderBudget {
 }
 
 /**
- * Counts bytes and pauses while its reader is over the budget. Streams of one reader continue at different times, so
+ * Counts bytes, and pauses while the reader is over its budget. Streams of one reader continue at different times, so
  * that they do not exceed the next budget together.
  */
 async function pauseOverBudget(
@@ -87,7 +88,7 @@ async function pauseOverBudget(
   bytes: number,
 ): Promise<void> {
   for (let counted = bytes; !interruption.isOver; counted = COUNTED_BYTES) {
-    // While the budget cannot be read, the stream continues.
+    // If the budget cannot be read, the stream continues.
     const seconds = await sent(counted).catch(() => 0);
     if (seconds === 0) return;
     const pauseMs = seconds * 1000 * (1 + Math.random() * PAUSE_SPREAD);
@@ -96,8 +97,8 @@ async function pauseOverBudget(
 }
 
 /**
- * What ends a stream from outside. Creates one promise per item instead of racing with two that last as long as the
- * stream: those would retain every item they were raced with. A class, because a pod holds one per stream.
+ * The events that end a stream from outside. It creates one promise per item. Racing with promises that last as long as
+ * the stream would retain every item. It is a class because a pod holds one for each stream.
  */
 class Interruption {
   readonly #res: ServerResponse;
@@ -130,7 +131,7 @@ class Interruption {
     else this.#expiry = setTimeout(() => this.#awaitExpiry(), Math.min(remainingMs, TIMER_MS_MAX)).unref();
   }
 
-  /** What `step` resolves to, or nothing once the stream was interrupted. */
+  /** The result of `step`; undefined once the stream is interrupted. */
   or<Result>(step: () => Promise<Result>): Promise<Result | undefined> {
     return new Promise((resolve, reject) => {
       this.#notify = resolve;
@@ -147,7 +148,7 @@ class Interruption {
   }
 }
 
-/** Waits for the buffer to empty. False, with the connection destroyed, when the reader is gone or too slow. */
+/** Waits until the buffer is empty. If the reader is gone or too slow, destroys the connection and returns false. */
 async function drained(res: ServerResponse, slowReaderMs: number): Promise<boolean> {
   if (!res.writableNeedDrain) return true;
   const isDrained = await new Promise<boolean>((resolve) => {

@@ -14,13 +14,16 @@ import { createIssuerKeys, isKeyOutage } from './issuer-keys.ts';
 interface VerifiedUser {
   readonly tenant: string;
   readonly userId: string;
-  /** The OAuth client to which the issuer gave the token; absent where the token names none. */
+  /** The OAuth client to which the issuer gave the token; absent if the token names none. */
   readonly clientId?: string;
-  /** When the token is no longer accepted, on this pod's clock. */
+  /** When the token expires, on this pod's clock. */
   readonly expiresAtMs: number;
 }
 
-/** Verifies a user token; throws `unauthenticated`, whose cause says why, or `unavailable` when the issuer's keys cannot be had. */
+/**
+ * Verifies a user token. Throws `unauthenticated`, with the reason as the cause, or `unavailable` if the issuer's keys
+ * cannot be fetched.
+ */
 export type TokenVerifier = (token: string) => Promise<VerifiedUser>;
 
 export interface TokenOptions {
@@ -28,21 +31,21 @@ export interface TokenOptions {
   readonly jwksUrl?: string;
   readonly issuer?: string;
   readonly audience?: string;
-  /** Tenants that the issuer of the JWKS speaks for. */
+  /** The tenants for which the issuer of the JWKS may speak. */
   readonly tenants: readonly string[];
   readonly userClaim: string;
-  /** How long after its `iat` a token without `exp` is accepted; one day when absent. */
+  /** How long after its `iat` a token without `exp` is accepted; by default, one day. */
   readonly maxAgeSeconds?: number;
-  /** How long keys of the issuer that were read are used while it cannot be reached; an hour when absent. */
+  /** How long cached keys of the issuer are used while it cannot be reached; by default, an hour. */
   readonly keysKeptSeconds?: number;
 }
 
 const CLOCK_TOLERANCE_SECONDS = 30;
 const MAX_AGE_SECONDS = 86_400;
 const KEYS_KEPT_SECONDS = 3_600;
-/** Keys that a token without a key id is tried with. */
+/** How many keys are tried for a token without a key id. */
 const KEYS_TRIED_MAX = 10;
-// Never a mix: with a public key among the accepted ones, HS256 would let its text sign tokens.
+// HS256 is never accepted together with these: an attacker could then sign tokens with the text of a public key.
 const PUBLIC_KEY_ALGORITHMS = [
   'RS256',
   'RS384',
@@ -56,10 +59,10 @@ const PUBLIC_KEY_ALGORITHMS = [
   'EdDSA',
 ];
 const TYPES = new Set(['JWT', 'AT+JWT']);
-/** The reason of what is no token at all; service keys were compared before. */
+/** The reason for text that is not a token. It was already compared with the service keys. */
 export const NEITHER = 'it is no service key of this deployment, and no user token';
 
-/** A verifier for HS256 with a shared secret, or for an issuer's JWKS; nothing when neither is configured. */
+/** A verifier for HS256 with a shared secret, or for an issuer's JWKS; undefined if neither is configured. */
 export function createTokenVerifier(options: TokenOptions): TokenVerifier | undefined {
   const bound = {
     clockTolerance: CLOCK_TOLERANCE_SECONDS,
@@ -78,7 +81,7 @@ export function createTokenVerifier(options: TokenOptions): TokenVerifier | unde
     };
   }
   if (secret === undefined) return undefined;
-  // jose would import the bytes of a secret anew for every token, and takes a key object as it is.
+  // jose would import a secret's bytes anew for each token, but uses a key object directly.
   const key = createSecretKey(Buffer.from(secret));
   return async (token) => {
     const verified = await verified401(() => jwtVerify(token, key, { ...bound, algorithms: ['HS256'] }));
@@ -86,7 +89,7 @@ export function createTokenVerifier(options: TokenOptions): TokenVerifier | unde
   };
 }
 
-/** Verifies a token. One that names no key is tried with each that it may be of. */
+/** Verifies a token. A token without a key id is tried with each key that could have signed it. */
 async function verifyByAnyKey(
   token: string,
   keys: JWTVerifyGetKey,
@@ -128,7 +131,7 @@ async function verified401(run: () => Promise<JWTVerifyResult>): Promise<JWTVeri
   }
 }
 
-/** The code of jose, with the claim that it is about: its messages may quote the token. */
+/** jose's error code, and the claim that it concerns. jose's messages may quote the token, so they are not used. */
 function reasonOf(error: unknown): string {
   if (error instanceof errors.JWTClaimValidationFailed || error instanceof errors.JWTExpired)
     return `${error.code}: ${error.claim}`;
@@ -141,7 +144,7 @@ function userOf(
   { userClaim, maxAgeSeconds = MAX_AGE_SECONDS }: TokenOptions,
   tenantOf: (claim: string | undefined) => string | undefined,
 ): VerifiedUser {
-  // RFC 7515: the beginning "application/" of a media type may be left out.
+  // RFC 7515: the prefix "application/" of a media type may be omitted.
   const type = protectedHeader.typ?.toUpperCase().replace(/^APPLICATION\//, '');
   if (type !== undefined && !TYPES.has(type))
     throw unauthenticated('the header typ names another kind of token');
@@ -158,14 +161,14 @@ function userOf(
 }
 
 /**
- * True when the claim that names the user is an e-mail address that the issuer has not verified. Where people may write
- * any address into their profile, such a claim would let them act as anybody.
+ * True if the claim that names the user is an e-mail address that the issuer has not verified. If people may write any
+ * address into their profile, such a claim would let them act as anybody.
  */
 export function isUnverified(userClaim: string, claims: Readonly<Record<string, unknown>>): boolean {
   return userClaim === 'email' && claims.email_verified !== true;
 }
 
-/** `client_id` as RFC 9068 has it; OpenID providers write `azp`. */
+/** The client: `client_id` as in RFC 9068, or `azp` as OpenID providers write it. */
 function clientOf({ client_id: clientId, azp }: JWTPayload): string | undefined {
   return [clientId, azp].find((claim) => typeof claim === 'string' && claim !== '') as string | undefined;
 }
@@ -177,20 +180,23 @@ function tenantClaim(payload: JWTPayload): string | undefined {
   return claim;
 }
 
-/** The named tenant if the issuer speaks for it; a missing claim means the only one there is. */
+/** The named tenant, if the issuer may speak for it. A missing claim means the issuer's only tenant. */
 function tenantAmong(tenants: readonly string[], claim: string | undefined): string | undefined {
   if (claim !== undefined) return tenants.includes(claim) ? claim : undefined;
   return tenants.length === 1 ? tenants[0] : undefined;
 }
 
-/** A token with neither `exp` nor `iat` has no age: each of its streams lasts that long, and it stays valid. */
+/**
+ * When the token expires. A token with neither `exp` nor `iat` stays valid, and each of its streams may last for the
+ * maximum age.
+ */
 function expiryOf({ exp, iat }: JWTPayload, maxAgeSeconds: number): number {
   if (exp !== undefined) return (exp + CLOCK_TOLERANCE_SECONDS) * 1000;
   const from = typeof iat === 'number' ? iat * 1000 : Date.now();
   return from + maxAgeSeconds * 1000;
 }
 
-/** One answer for every way a token can be wrong. The reason, which holds nothing of the token, is for the log. */
+/** The same error for every invalid token. The reason, which contains nothing of the token, is for the log. */
 export function unauthenticated(reason?: string): ParleyError {
   return new ParleyError(
     'unauthenticated',

@@ -8,8 +8,8 @@ import type { RouteCall, Surface } from './route.ts';
 const NONE: Support = { form: false, url: false };
 
 /**
- * Reads what the headers of a request set for its turn. `streams` is true when the client reads the turn while it
- * runs. Throws `invalid_request`.
+ * Reads the settings of a turn from a request's headers. `streams` is true if the client reads the turn while it runs.
+ * Throws `invalid_request`.
  */
 export function readTurnHeaders({ caller, header }: Pick<RouteCall, 'caller' | 'header'>, streams: boolean) {
   return {
@@ -19,12 +19,16 @@ export function readTurnHeaders({ caller, header }: Pick<RouteCall, 'caller' | '
   };
 }
 
-/** The form of a client whose protocol forbids forms for sensitive answers. Older pods take it for no form at all. */
+/**
+ * Support for forms by a client whose protocol forbids forms for sensitive answers. Older pods take it as no support
+ * for forms.
+ */
 const PLAIN_FORM = 'form;sensitive=?0';
 
 /**
- * The kinds of questions that the client can show. The header is `true` (all kinds), `form`, `form;sensitive=?0`, `url`, or
- * a list of these. A client that waits for the whole reply can show none, and a service key has no person to ask.
+ * The kinds of questions that the client can show. The header is `true` (all kinds), `form`, `form;sensitive=?0`,
+ * `url`, or a list of these. A client that waits for the whole reply can show none, and a service key has no person to
+ * ask.
  */
 function readSupport(header: string | undefined, caller: Caller, streams: boolean): Support {
   if (caller.kind !== 'user') return { ...NONE, unattended: true };
@@ -40,7 +44,7 @@ function readSupport(header: string | undefined, caller: Caller, streams: boolea
   };
 }
 
-/** The reader of a turn that a request begins, or finds by its key. */
+/** The reader of a turn that a request begins, or finds by its idempotency key. */
 export function turnReader(conversationId: string | undefined, header: RouteCall['header']): StreamReader {
   const isNamed = conversationId !== undefined;
   return {
@@ -59,7 +63,7 @@ function readDelivery(header: string | undefined): Delivery {
   return delivery;
 }
 
-/** The headers of every reply about a turn: its conversation, and whether an earlier call had begun it. */
+/** The headers of every reply about a turn: its conversation, and whether an earlier call began it. */
 export function turnHeaders(run: {
   readonly conversationId: string;
   readonly isRepeat?: boolean;
@@ -79,7 +83,7 @@ export const TURN_BROWSER_HEADERS = {
   response: ['idempotent-replayed', 'x-conversation-id'],
 } satisfies Surface['browserHeaders'];
 
-/** The `Idempotency-Key` of a request for a turn, for the docs. */
+/** The `Idempotency-Key` of a request for a turn, for the documentation. */
 export const TURN_KEY_DOCS = {
   'Idempotency-Key':
     'The same key with the same message leads to the same turn: a repeat gets it from its first event, with `Idempotent-Replayed: true`.',

@@ -55,7 +55,10 @@ const CLIENT_METADATA = { method: 'GET', path: '/auth/client-metadata/:id' } as 
 const WEBHOOKS = { method: 'POST', path: '/auth/webhooks/:id' } as const;
 const COMPLETE = { method: 'POST', path: '/auth/complete' } as const;
 
-/** All of `/auth`: the hosted pages, from the link in a chat to a usable credential, and what reports to them. */
+/**
+ * All routes of `/auth`: the hosted pages from the link in a chat to a usable credential, and the calls that report to
+ * them.
+ */
 export function authRoutes(deps: AuthPagesDeps): Surface {
   const parts = createParts(deps);
   return {
@@ -70,7 +73,10 @@ export function authRoutes(deps: AuthPagesDeps): Surface {
   };
 }
 
-/** What authorization servers read about Parley where its client id is this address (Client ID Metadata Document). */
+/**
+ * The document about Parley that authorization servers read if Parley's client id is this address (Client ID Metadata
+ * Document).
+ */
 function clientMetadataRoute({ targets }: Parts): Route {
   return route({
     ...CLIENT_METADATA,
@@ -93,7 +99,7 @@ function webhookRoute(parts: Parts): Route {
     handle: async ({ params, caller, head }) =>
       programReply(await webhook(withRequestId(parts, head), params.id ?? '', caller)),
     refuse(error, { caller }) {
-      // Only errors before the proof mean that the report was refused.
+      // Only an error before the proof means that the report was refused.
       const refusal = caller === undefined ? refusalOf(error) : undefined;
       return refusal && programReply(refusal);
     },

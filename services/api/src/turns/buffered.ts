@@ -16,16 +16,18 @@ export interface BufferedMessage {
 
 /** A whole turn, collected for callers that do not stream. */
 export interface BufferedTurn {
-  /** Takes the next event of the turn; true once it has ended. */
+  /** Reads the next event of the turn. Returns true once the turn has ended. */
   take(event: FollowedEvent): boolean;
-  /** How it ended; nothing while it runs. */
+  /** How the turn ended; undefined while it runs. */
   readonly outcome: Finished | Failed | undefined;
   message(): BufferedMessage;
-  /** The text of the message, its blocks as paragraphs. */
+  /** The text of the message, with its blocks as paragraphs. */
   text(): string;
 }
 
-/** Collects a turn. Drops what a restarted step or the loss of the feed supersedes, because no reader has it yet. */
+/**
+ * Collects a turn. Removes what a restarted step or the loss of the feed supersedes, because no reader has seen it yet.
+ */
 export function createBufferedTurn(): BufferedTurn {
   let parts = createMessageParts();
   let id = '';

@@ -8,12 +8,12 @@ import type { FollowedEvent } from './follow.ts';
 
 export type { ServerRefusal };
 
-/** What an MCP server said when it refused a request, for a caller that speaks its protocol. Undefined for any other error. */
+/** The MCP server's refusal of a request, for a caller that speaks MCP. Undefined for any other error. */
 export function serverRefusalOf(error: unknown): ServerRefusal | undefined {
   return isParleyError(error) && error.cause instanceof RefusedByServer ? error.cause.refusal : undefined;
 }
 
-/** True for what a run of one call has in place of an agent's id. */
+/** True for the id that a single-call run has in place of an agent's id. */
 export function isOneCall(agent: string): boolean {
   return parseOneCallId(agent) !== undefined;
 }
@@ -26,23 +26,23 @@ export interface WholeResult {
   readonly _meta?: unknown;
 }
 
-/** How a run of one call ended. */
+/** How a single-call run ended. */
 export type CallOutcome<Result = WholeResult> =
   | { readonly type: 'result'; readonly result: Result }
-  /** No result. `message` is for people; `code` is that of the turn's failure, `call_failed` or `stopped`. */
+  /** There is no result. `message` is for people; `code` is that of the turn's failure, `call_failed` or `stopped`. */
   | {
       readonly type: 'failed';
       readonly code: string;
       readonly message: string;
-      /** The error of the server, where it sent one. */
+      /** The server's error, if it sent one. */
       readonly refusal?: ServerRefusal | undefined;
     };
 
-/** Collects the result of a run of one call from its events. */
+/** Collects the result of a single-call run from its events. */
 interface CallResult<Result = WholeResult> {
-  /** Takes the next event of the turn; true once it has ended. */
+  /** Reads the next event of the turn. Returns true once the turn has ended. */
   take(event: FollowedEvent): boolean;
-  /** How it ended; nothing while it runs. */
+  /** How the run ended; undefined while it runs. */
   readonly outcome: CallOutcome<Result> | undefined;
 }
 
@@ -52,7 +52,7 @@ export function createCallResult(): CallResult {
   return collectResult(resultOf);
 }
 
-/** Collects what a read returned, as its server sent it, from the events of its run. */
+/** Collects the result of a read, as its server sent it, from the events of its run. */
 export function createReadResult(): CallResult<unknown> {
   return collectResult((output) => output);
 }
@@ -83,7 +83,7 @@ function collectResult<Result>(shape: (output: unknown) => Result): CallResult<R
   };
 }
 
-/** Tools of Parley itself, such as the one that connects an account, return a text. */
+/** Parley's own tools, such as the one that connects an account, return text. */
 function resultOf(output: unknown): WholeResult {
   if (isRecord(output) && Array.isArray(output.content)) return { ...output, content: output.content };
   return { content: [{ type: 'text', text: typeof output === 'string' ? output : JSON.stringify(output) }] };

@@ -1,9 +1,9 @@
 import type { FinishReason, TurnEvent } from '@parley/shared/domain/runs/turn-events';
 import type { WholeTurn } from './whole-turn.ts';
 
-// Two surfaces reply with this shape, and no surface may import another. So it stands here.
+// Two surfaces reply with this shape, and surfaces may not import each other, so it lives here.
 
-/** How a turn ended, in the words of the OpenAI API. A turn that ran out of steps was cut short, like an answer. */
+/** How a turn ended, in OpenAI's terms. A turn that ran out of steps counts as a truncated answer. */
 export const OPENAI_FINISH: Readonly<Record<FinishReason, OpenAiFinish>> = {
   stop: 'stop',
   length: 'length',
@@ -19,7 +19,7 @@ export interface OpenAiUsage {
   readonly total_tokens: number;
 }
 
-/** What a `chat.completion` and its chunks have in common. */
+/** The members that a `chat.completion` and its chunks have in common. */
 export interface CompletionHead {
   readonly id: string;
   readonly created: number;
@@ -37,12 +37,12 @@ interface ChatCompletion extends CompletionHead {
   readonly usage?: OpenAiUsage;
 }
 
-/** The id of a completion: its message's, so that every reader of a turn sees the same. */
+/** The id of a completion. It is the message's id, so that all readers of a turn see the same. */
 export function completionId(messageId: string): string {
   return `chatcmpl-${messageId}`;
 }
 
-/** The tokens a turn took, where its models reported them; a side that was not reported counts as none. */
+/** The tokens that a turn used, if its models reported them. A count that was not reported is 0. */
 export function openAiUsage(
   usage: Extract<TurnEvent, { type: 'turn-finished' }>['usage'],
 ): OpenAiUsage | undefined {
@@ -78,7 +78,7 @@ export function completionOf(
   };
 }
 
-/** Now, in seconds since 1970, as completions are stamped. */
+/** The current time in seconds since 1970, for completions. */
 export function secondsNow(): number {
   return Math.floor(Date.now() / 1000);
 }

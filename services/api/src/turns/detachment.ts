@@ -1,21 +1,21 @@
 import type { FeedPosition, StreamEvent } from '@parley/core/domain/events';
 import { turnEventOf, waitsForPerson } from '@parley/shared/domain/runs/turn-events';
 
-/** What a reader that comes back has to know of a turn that was detached. */
+/** What a returning reader must know about a turn that was detached. */
 export interface Detachment {
-  /** How far the feed went when the reader came: it does not end at a `turn-detached` up to there. */
+  /** The end of the feed when the reader came. A `turn-detached` up to this position does not end the stream. */
   readonly until: FeedPosition;
-  /** True when the turn waits: the reader gets all events up to there, and then that it waits. */
+  /** True if the turn is waiting: the reader gets all events up to `until`, and then learns that the turn waits. */
   readonly isWaiting: boolean;
 }
 
-/** Finds that out as the feed goes by. */
+/** Collects these facts while the feed is read. */
 interface DetachmentScan {
-  /** Looks at the next entry of the feed. */
+  /** Reads the next entry of the feed. */
   see(entry: { readonly position: FeedPosition; readonly event: StreamEvent }): void;
-  /** True when no event of the turn follows its detachment. */
+  /** True if no event of the turn follows its detachment. */
   readonly mayWait: boolean;
-  /** Where the last entry lies; nothing in an empty feed. */
+  /** The position of the last entry; undefined for an empty feed. */
   readonly until: FeedPosition | undefined;
 }
 

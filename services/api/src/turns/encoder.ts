@@ -1,8 +1,8 @@
 import type { FollowedEvent } from './follow.ts';
 
 /**
- * What to send for an event, and what to do after it: send more, end the reply (the turn has ended and its reader knows),
- * or cut the connection, because the reader holds superseded text and must reconnect for a replay.
+ * The frames for an event, and how to continue: send more, end the reply (the reader knows that the turn has ended), or
+ * cut the connection (the reader has superseded text and must reconnect for a replay).
  */
 export interface Encoded<Frame> {
   readonly frames: readonly Frame[];
@@ -10,9 +10,9 @@ export interface Encoded<Frame> {
 }
 
 /**
- * One reader's stream in one format. `Frame` is the unit of the format's own framing: a server-sent event, a line, a
- * message. Takes every event of a turn from its first, in order; keeps state, so an encoder serves one connection. Events
- * after the last are ignored.
+ * One reader's stream in one format. `Frame` is the unit of the format: a server-sent event, a line, a message. An
+ * encoder gets every event of a turn in order, beginning with the first. It keeps state, so it serves only one
+ * connection. Events after the last are ignored.
  */
 export interface Encoder<Frame> {
   encode(event: FollowedEvent): Encoded<Frame>;
@@ -21,13 +21,13 @@ export interface Encoder<Frame> {
 interface EncodeOptions {
   /** Aborted when the reader disconnects or the pod drains. */
   readonly signal: AbortSignal;
-  /** Called at the end, whatever ends the stream. */
+  /** Called when the stream ends for any reason. */
   readonly release: () => void;
 }
 
 /**
- * The frames of a turn, as its events come. Returns how the connection must end: events that run out before the turn has
- * ended cut it, because a clean end reads as a finished turn to stock clients.
+ * The frames of a turn, as its events arrive. Returns how the connection must end. If the events stop before the turn
+ * has ended, the connection is cut, because standard clients take a clean end for a finished turn.
  */
 export async function* encodeTurn<Frame extends object>(
   events: AsyncIterable<FollowedEvent>,
@@ -48,7 +48,7 @@ export async function* encodeTurn<Frame extends object>(
   return 'cut';
 }
 
-/** The frames, the last of which is marked: its reader has been told the end. */
+/** Marks the last frame, which tells the reader that the turn has ended. */
 export function withLast<Frame extends object>(frames: readonly Frame[]): readonly Frame[] {
   return frames.map((frame, at) => (at === frames.length - 1 ? { ...frame, isLast: true } : frame));
 }

@@ -16,26 +16,28 @@ import type { ReplayFacts } from './replay.ts';
 import { createTextAhead, type TextPiece } from './text.ts';
 import type { Turns } from './turns.ts';
 
-/** Where an event lies in its turn, for the reader that gets it. */
+/** The position of an event in its turn, for one reader. */
 interface EventPlace {
-  /** Resumes after this event. */
+  /** The id with which a reader resumes after this event. */
   readonly id: string;
-  /** True when the reader has the event already, because it resumed after it. */
+  /** True if the reader already has the event, because it resumed after it. */
   readonly isKnown: boolean;
-  /** True at the last event so far of a turn that waits for its person: a reader that came back may end here. */
+  /** True at the last event so far of a turn that waits for its person. A returning reader may end here. */
   readonly isWaiting: boolean;
 }
 
-/** An event of a turn, in no format. Events of superseded steps are left out, their questions are not. */
+/**
+ * An event of a turn, independent of any format. Events of superseded steps are omitted, except for their questions.
+ */
 export type FollowedEvent =
   | (EventPlace & { readonly type: 'turn'; readonly event: TurnEvent })
   | (EventPlace & {
       readonly type: 'question';
       /** `elicitation-request`, `elicitation-updated` or `elicitation-resolved`. */
       readonly change: string;
-      /** As the client of the turn shows it: a form that it cannot show is a url question. */
+      /** The question as the client of the turn shows it. A form that it cannot show is converted to a url question. */
       readonly elicitation: Elicitation;
-      /** True when it lies among superseded events: a reader must not resume after it. */
+      /** True if it lies among superseded events, so that a reader must not resume after it. */
       readonly isSuperseded: boolean;
     })
   | (EventPlace & {
@@ -43,33 +45,35 @@ export type FollowedEvent =
       /** `approval-request`, `approval-updated` or `approval-resolved`. */
       readonly change: string;
       readonly approval: Approval;
-      /** True when it had ended by the time the event was read. */
+      /** True if the approval had ended when the event was read. */
       readonly isOver: boolean;
       readonly isSuperseded: boolean;
     })
-  /** The turn was detached here before the reader came, and the stream continues. */
+  /** The turn was detached at this point before the reader came, and the stream continues. */
   | (EventPlace & { readonly type: 'detachment-passed' })
   /** An event of a kind that this version does not know. */
   | (EventPlace & { readonly type: 'unknown' })
-  /** The reader resumed after an event that is superseded, lost or of another feed: it must discard what it has. */
+  /** The reader resumed after an event that is superseded, lost or from another feed. It must discard what it has. */
   | { readonly type: 'stale' }
-  /** The feed was lost, or text that the reader has: the replay starts over. */
+  /** The feed was lost, or a text that the reader has was lost. The replay starts anew. */
   | { readonly type: 'lost' };
 
 export interface FollowTurnOptions {
-  /** Ends the following. */
+  /** When aborted, following ends. */
   readonly signal: AbortSignal;
-  /** For a reader of a turn that was begun before; nothing for the one that began it. */
+  /** Present for a reader of a turn that had already begun; undefined for the reader that began it. */
   readonly facts?: ReplayFacts | undefined;
-  /** What the reader has; it resumes after it. */
+  /** The last position that the reader has, after which it resumes. */
   readonly after?: ReaderPosition | undefined;
-  /** Called with each open question or approval that the reader gets and of which a channel may notify the person. */
+  /**
+   * Called with each open question or approval that the reader gets and about which a channel may notify the person.
+   */
   readonly onAsked?: ((asked: Elicitation | Approval) => void) | undefined;
 }
 
 /**
- * Follows a turn from its first event to its end, from any pod. While it is followed, its run is taken over within
- * seconds should its pod die.
+ * Follows a turn from its first event to its end, on any pod. If the turn's pod dies meanwhile, the run is taken over
+ * within seconds.
  */
 export async function followTurn(
   { engine, turns }: { readonly engine: Pick<Engine, 'watchLive'>; readonly turns: Pick<Turns, 'attend'> },
@@ -94,7 +98,7 @@ async function* readAll(
   try {
     for await (const item of items) {
       for (const event of read(item)) {
-        // Before it is sent: the reader may end with this event.
+        // This comes before the event is sent, because the reader may end with this event.
         const asked = 'hasNotices' in item ? askedIn(event) : undefined;
         if (asked !== undefined) onAsked?.(asked);
         yield event;
@@ -111,21 +115,21 @@ function askedIn(event: FollowedEvent): Elicitation | Approval | undefined {
   return event.type === 'question' ? event.elicitation : undefined;
 }
 
-/** The event of a turn as its readers see it. */
+/** The event of a turn as its readers get it. */
 function readerEventOf(given: Parameters<typeof turnEventOf>[0]): TurnEvent | undefined {
   const event = turnEventOf(given);
-  // The turn goes on by itself, so there is nothing that a reader could come back for.
+  // The turn continues by itself, so readers are not told that it was detached.
   return event?.type === 'turn-detached' && !waitsForPerson(event) ? undefined : event;
 }
 
 type FeedItem = Exclude<WatchItem, { type: 'reset' }>;
 
-/** What the next item of a turn is to one reader. */
+/** Converts the next item of a turn to events for one reader. */
 type TurnReader = (item: WatchItem | LiveItem) => readonly FollowedEvent[];
 
 /**
- * Reads the items of a turn for one reader, from the first item on. Each character of a text comes once, live or from the
- * feed. Pure but for what it remembers of the items.
+ * Reads the items of a turn for one reader, beginning with the first. Each character of a text is returned once, either
+ * live or from the feed. Pure except for its memory of earlier items.
  */
 export function createTurnReader({
   facts,
@@ -141,7 +145,7 @@ export function createTurnReader({
     return position !== undefined && facts?.superseded.covers(position) === true;
   }
 
-  /** The reader's position at an item, or at a text that follows it. */
+  /** The reader's position at an item, or at a text after it. */
   function idAt(position: FeedPosition | undefined): string {
     return position === undefined ? '' : formatReaderPosition({ ...position, characters: texts.characters });
   }
@@ -159,7 +163,7 @@ export function createTurnReader({
     }));
   }
 
-  /** True up to the event that was the last when the reader came. */
+  /** True up to the event that was the last one when the reader came. */
   function isPassed(position: FeedPosition | undefined): boolean {
     return position !== undefined && position.epoch === until?.epoch && position.seq <= until.seq;
   }
@@ -191,7 +195,7 @@ export function createTurnReader({
       const pieces = texts.passText(item.id, event.text, isKnown);
       return textEvents(event, place(), pieces);
     }
-    // The text was published, and its pod died before it was appended: the reader must replay without it.
+    // The text was published live, but its pod died before it was appended. The reader must replay without it.
     if (!isKnown && texts.isKnown) return [{ type: 'lost' }];
     texts.passEvent(item.id, isKnown);
     if (isSuperseded(position)) return [];

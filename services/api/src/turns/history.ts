@@ -27,23 +27,23 @@ export interface HistoryMessage {
   readonly id: string;
   readonly role: 'user' | 'assistant';
   readonly parts: readonly UiMessagePart[];
-  /** Present for a reply that was not finished, because its turn was stopped or failed. */
+  /** Present for an unfinished reply, because its turn was stopped or failed. */
   readonly metadata?: { readonly isCut: true };
 }
 
 export interface ConversationHistory {
-  /** Oldest first. The last one is the person's while its reply is being written. */
+  /** The messages, oldest first. While a reply is being written, the last message is the person's. */
   readonly messages: readonly HistoryMessage[];
-  /** True while a turn runs or waits; its reply is read from its stream. */
+  /** True while a turn runs or waits. Its reply is read from its stream. */
   readonly isRunning: boolean;
 }
 
-// Calls before the newest so many are shown without their approvals.
+// How many of the newest calls are shown with their approvals.
 const APPROVALS_MAX = 200;
-// The second attempt finds a turn that ended between the two reads of the first.
+// If a turn ends between the two reads of an attempt, a second attempt is made.
 const ATTEMPTS = 2;
 
-/** Reads a conversation as its person sees it. Throws `not_found` where nothing was ever said, and `unavailable`. */
+/** Reads a conversation for its person. Throws `not_found` if nothing was ever said, and `unavailable`. */
 export async function readHistory(
   deps: HistoryDeps,
   conversation: ConversationRef,
@@ -67,8 +67,8 @@ export async function readHistory(
 }
 
 /**
- * The messages of the assistant in a turn. The record has whole steps only; what was said in one that was stopped or
- * failed is in the conversation, for as long as that keeps the message which the turn answers.
+ * The assistant's messages in a turn. The record contains only complete steps. The text of a stopped or failed step is
+ * in the conversation, as long as that still contains the message which the turn answers.
  */
 export async function readSaid(
   { conversations }: Pick<HistoryDeps, 'conversations'>,
@@ -82,13 +82,13 @@ export async function readSaid(
   return said.filter(({ role }) => role === 'assistant');
 }
 
-/** What a conversation keeps of one turn. */
+/** The messages of one turn that its conversation still has. */
 async function keptOf(conversations: HistoryDeps['conversations'], run: Run): Promise<RememberedMessage[]> {
   const { messages } = await conversations.read(run);
   return messages.filter(({ turn }) => turn === run.streamRequestId);
 }
 
-/** The ended approvals of the ended turns of a conversation that are still kept, newest first. */
+/** The stored approvals that have ended, of a conversation's ended turns, newest first. */
 async function approvalsOf(
   { engine }: Pick<HistoryDeps, 'engine'>,
   { tenant, userId, conversationId }: ConversationRef,
@@ -102,7 +102,7 @@ async function approvalsOf(
   return ended.map((row) => toApprovalWire(row, { now, content: true }));
 }
 
-/** Shows each call with its approval. */
+/** Adds approvals to the calls. */
 function addApprovals(shown: readonly ShownMessage[], approvals: readonly Approval[]): void {
   const byCall = new Map(
     approvals.map((approval) => [callOf(approval.streamRequestId, approval.toolCallId), approval]),
@@ -115,7 +115,7 @@ function addApprovals(shown: readonly ShownMessage[], approvals: readonly Approv
     }
 }
 
-/** Names a call beyond its turn, within which its id is unique. */
+/** Identifies a call across turns; its id is unique only within its turn. */
 const callOf = (turn: string, toolCallId: string): string => `${turn} ${toolCallId}`;
 
 function outcomeOf({ state, output = null, errorText = '' }: ToolPart): ToolPartEnd | undefined {
@@ -128,21 +128,21 @@ function isCall(part: UiMessagePart): part is ToolPart {
 }
 
 interface ShownMessage {
-  /** The stream request of its turn; absent for messages that earlier versions stored. */
+  /** The stream request of its turn; absent for messages stored by earlier versions. */
   readonly turn: string | undefined;
   readonly role: HistoryMessage['role'];
   readonly parts: UiMessagePart[];
   /** The ids of its calls. */
   readonly callIds: Set<string>;
-  /** What was left out of it, which its reply begins with. */
+  /** A text about what was omitted from the person's message. The reply begins with it. */
   readonly leftOut: string;
-  /** How many steps of the model it holds so far. */
+  /** The number of model steps in it so far. */
   steps: number;
-  /** As in the history; absent for a whole reply. */
+  /** As in the history; absent for a complete reply. */
   metadata?: { readonly isCut: true };
 }
 
-/** Adds messages of a model's conversation: a reply with all of its calls and their results is one message. */
+/** Adds messages of a model's conversation. A reply becomes one message with all its calls and their results. */
 function append(shown: ShownMessage[], messages: readonly RememberedMessage[]): ShownMessage[] {
   for (const { role, content, turn, isCut } of messages) {
     const newest = shown.at(-1);
@@ -169,8 +169,8 @@ function addStep(message: ShownMessage, content: unknown, leftOut = ''): ShownMe
 }
 
 /**
- * Names each message after its turn: the reply as the turn's stream does, the others by how far they are from the last
- * one that the turn answers. So an id stays what it is when the oldest messages leave the history.
+ * Derives each message's id from its turn: the reply has the id that the turn's stream uses, and the others count back
+ * from the last message that the turn answers. So ids stay the same when the oldest messages leave the history.
  */
 function withIds(shown: readonly ShownMessage[]): HistoryMessage[] {
   const behind = new Map<string, number>();
@@ -189,7 +189,7 @@ function withIds(shown: readonly ShownMessage[]): HistoryMessage[] {
     .toReversed();
 }
 
-/** A person's message as it was sent. What was left out of it is named, and is not there any more. */
+/** A person's message as it was sent. Omitted files are named, because they are no longer stored. */
 function sentParts(content: unknown): UiMessagePart[] {
   if (typeof content === 'string') return textParts(content);
   return contentParts(content).flatMap((part): UiMessagePart[] => {
@@ -206,7 +206,7 @@ function textParts(content: unknown): UiMessagePart[] {
   return text === '' ? [] : [{ type: 'text', text, state: 'done' }];
 }
 
-/** The calls of a step, with the ids that the events of their turn have. */
+/** The calls of a step, with the ids that they have in their turn's events. */
 function callParts({ callIds, steps }: ShownMessage, content: unknown): UiMessagePart[] {
   return recordsIn(content).flatMap(({ type, toolCallId: id, toolName, input = null }) => {
     if (type !== 'tool-call' || typeof id !== 'string' || typeof toolName !== 'string') return [];
@@ -215,7 +215,7 @@ function callParts({ callIds, steps }: ShownMessage, content: unknown): UiMessag
   });
 }
 
-/** Completes the calls of a reply's newest step with their results, which are in the order of the calls. */
+/** Adds results to the calls of a reply's newest step. The results are in the order of the calls. */
 function takeResults(parts: UiMessagePart[], content: unknown): void {
   const step = parts.findLastIndex(({ type }) => type === 'step-start');
   const places = [...parts.entries()].filter(([at, { type }]) => at > step && type === 'dynamic-tool');
@@ -236,7 +236,7 @@ function isNamed(page: unknown): page is Parameters<typeof shownPage>[0] {
   return isRecord(page) && typeof page.pageId === 'string' && typeof page.service === 'string';
 }
 
-/** A reference to a secret is for the model only. */
+/** A reference to a secret is only for the model, so it is not shown. */
 function shownOutput(input: unknown, output: unknown): unknown {
   const isSecret = isRecord(input) && input.kind === 'secret' && isRecord(output) && 'reference' in output;
   return isSecret ? { status: output.status } : (output ?? null);

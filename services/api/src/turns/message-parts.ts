@@ -6,7 +6,7 @@ import { type ToolPart, type ToolPartEnd, toolPartOf } from './approvals/tool-pa
 import { type NamedPage, type ShownElicitation, shownElicitation, shownNotice, shownPage } from './shown.ts';
 import { createPieces } from './text.ts';
 
-/** A part of a `UIMessage`, of the kinds that a turn of ours has. */
+/** A part of a `UIMessage`, of the kinds that Parley's turns produce. */
 export type UiMessagePart =
   | { readonly type: 'step-start' }
   | { readonly type: 'text'; readonly text: string; readonly state: 'done' }
@@ -37,17 +37,17 @@ interface MessageParts {
 }
 
 interface PartEntry {
-  /** The step that it belongs to; a question belongs to none. */
+  /** The step to which the part belongs; undefined for a question. */
   readonly step: number | undefined;
-  /** The text block that is still open in it. */
+  /** The text block that is still open in the part. */
   block?: string;
   part: UiMessagePart;
 }
 
-/** The parts that a stock client would make of the same turn's stream, without those of its thinking. */
+/** Builds the parts that a standard client would build from the turn's stream, without the model's reasoning. */
 export function createMessageParts(): MessageParts {
   const pieces = createPieces();
-  /** By the call: also for one whose step starts again, because nobody is asked twice. */
+  /** Approvals by call. They are kept when a step starts again, because nobody is asked twice. */
   const approvals = new Map<string, Approval>();
   let entries: PartEntry[] = [];
   let step = 0;
@@ -106,7 +106,7 @@ export function createMessageParts(): MessageParts {
     if (shown !== undefined) put({ type: 'data-tool-page', id: toolCallId, data: shownPage(shown) }, step);
   }
 
-  /** Shows the call's outcome, if it has one, and its approval. */
+  /** Updates the part of a call with its approval, and with its outcome if it has one. */
   function update(toolCallId: string, outcome?: ToolPartEnd): void {
     const entry = entries.findLast(
       ({ part }) => part.type === 'dynamic-tool' && part.toolCallId === toolCallId,

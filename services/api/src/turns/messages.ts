@@ -6,10 +6,10 @@ import { PARTS_MAX, readPart, textOfPart } from './content/read-part.ts';
 
 const MESSAGES_MAX = 1_000;
 
-/** A message as chat clients send it: its text in `parts`, or in `content` as a string or a list of parts. */
+/** A message in the format of chat clients. Its text is in `parts`, or in `content` as a string or a list of parts. */
 export const ChatMessage = z.looseObject({
   role: z.string(),
-  // Parts of unknown kinds pass: clients send back what other servers and versions made.
+  // Unknown kinds of parts are accepted, because clients send back what other servers and versions made.
   parts: z.array(z.looseObject({ type: z.string() })).optional(),
   content: z.unknown().optional(),
 });
@@ -22,11 +22,13 @@ export const ChatMessages = z.array(ChatMessage).min(1).max(MESSAGES_MAX);
 export interface TurnMessages {
   /** The last message, which the turn answers. */
   readonly input: readonly Message[];
-  /** The messages before it: what users sent and assistants wrote, and nothing that could pass for a tool's. */
+  /**
+   * The earlier messages: those that users sent and assistants wrote. Nothing in them can pass for a tool's message.
+   */
   readonly before: readonly Message[];
 }
 
-/** Splits the messages of a request. Throws `invalid_request` unless the last is the user's and holds something. */
+/** Splits the messages of a request. Throws `invalid_request` unless the last message is the user's and has content. */
 export function readTurnMessages(messages: readonly ChatMessage[]): TurnMessages {
   const last = messages.at(-1);
   const input = last?.role === 'user' ? toMessages([last], messages.length - 1) : [];
@@ -38,14 +40,14 @@ export function readTurnMessages(messages: readonly ChatMessage[]): TurnMessages
   });
 }
 
-/** The text of a message; empty when it has none. */
+/** The text of a message; empty if it has none. */
 export function textOf({ parts, content }: Pick<ChatMessage, 'parts' | 'content'>): string {
   if (parts !== undefined) return parts.map(textOfPart).join('');
   if (typeof content === 'string') return content;
   return Array.isArray(content) ? content.map(textOfPart).join('') : '';
 }
 
-/** True for a message with text or a file. */
+/** True for a message that contains text or a file. */
 export function holdsContent(message: ChatMessage): boolean {
   const sent = message.parts ?? message.content;
   return textOf(message) !== '' || (Array.isArray(sent) && sent.some((part) => readPart(part) !== undefined));
@@ -60,7 +62,7 @@ function toMessages(messages: readonly ChatMessage[], first = 0): Message[] {
   });
 }
 
-/** What a person sent: a text where there is nothing else. */
+/** The content that a person sent; a plain text if there is nothing else. */
 function contentOf(message: ChatMessage, index: number): Message['content'] & { readonly length: number } {
   const sent = message.parts ?? message.content;
   if (!Array.isArray(sent)) return textOf(message);

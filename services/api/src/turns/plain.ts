@@ -1,14 +1,14 @@
 import { isRecord } from '@parley/core/domain/plain-record';
 
-// Deeper values make clients that copy or print them run out of stack.
+// The maximum depth. Deeper values exhaust the stack of clients that copy or print them.
 const DEPTH_MAX = 200;
 const TOO_DEEP = '…';
-// Line breaks to readers that split lines as Python's str.splitlines does.
+// Characters that readers take for line breaks if they split lines like Python's str.splitlines.
 const LINE_BREAKS = /[\u0085\u2028\u2029]/g;
 
 /**
  * The value as one line of JSON that any client can read. Lone surrogates become U+FFFD, because strict parsers refuse
- * them; keys that reach for a prototype are left out, because the AI SDK ends the stream over them.
+ * them. Keys that reach for a prototype are removed, because the AI SDK ends the stream when it meets them.
  */
 export function jsonLine(value: unknown): string {
   return JSON.stringify(harmless(value, 0)).replaceAll(LINE_BREAKS, escaped);

@@ -4,10 +4,10 @@ import { faultOfUserId } from '@parley/core/domain/text';
 import { type Caller, notFound } from '@parley/shared/domain/caller';
 import type { ConversationRef } from '@parley/shared/domain/runs/run';
 
-/** No user has this name: turns of a service key belong to the key's tenant and to no user. */
+/** No user has this name. Turns of a service key belong to the key and its tenant, not to a user. */
 const SERVICE_PRINCIPAL = '\u0000service';
 
-/** The owner of the turns that a caller begins: the user, or the service key itself. */
+/** The owner of turns that a caller begins: the user, or the service key itself. */
 export function principalOf(caller: Caller): Owner {
   const { tenant } = caller;
   return caller.kind === 'user'
@@ -15,24 +15,24 @@ export function principalOf(caller: Caller): Owner {
     : serviceOwner(tenant, caller.keyId ?? '');
 }
 
-/** The owner of the turns of a service key. */
+/** The owner of turns that belong to a service key. */
 export function serviceOwner(tenant: string, keyId: string): Owner {
   return { tenant, userId: `${SERVICE_PRINCIPAL}:${keyId}` };
 }
 
-/** The service key whose turns have this owner; undefined for the turns of people. */
+/** The service key that is this owner; undefined for people. */
 export function keyOfOwner({ userId }: Pick<Owner, 'userId'>): string | undefined {
   const prefix = `${SERVICE_PRINCIPAL}:`;
   return userId.startsWith(prefix) ? userId.slice(prefix.length) : undefined;
 }
 
-/** Whose something of a turn is, on the wire: a person's, or a service key's. */
+/** The owner of data about a turn, as it appears on the wire: a person or a service key. */
 export function ownerView({ userId }: Pick<Owner, 'userId'>): { userId?: string; key?: string } {
   const key = keyOfOwner({ userId });
   return key === undefined ? { userId } : { key };
 }
 
-/** A user's conversation by its id. Throws `not_found` for an id that none can have. */
+/** A user's conversation by its id. Throws `not_found` for an id that no conversation can have. */
 export function conversationOf(
   { tenant, userId }: Owner,
   conversationId: string | undefined,
@@ -41,10 +41,10 @@ export function conversationOf(
   return { tenant, userId, conversationId };
 }
 
-/** The header by which a service key names the person for whom it speaks. Its value is percent-encoded. */
+/** The header in which a service key names the person for whom it speaks. Its value is percent-encoded. */
 export const USER_HEADER = 'parley-user';
 
-/** Who calls, and for whom: a user, or a service key with the scope `act`. */
+/** The caller, and the person for whom it calls: a user, or a service key with the scope `act`. */
 export interface ActingCaller {
   readonly caller: Caller;
   /** The person for whom the call is made. */
@@ -56,7 +56,7 @@ interface ActingCall {
   readonly header: (name: string) => string | undefined;
 }
 
-/** The person for whom a call is made: the user of the token, or the one that a service key names. Throws `forbidden`. */
+/** The person for whom a call is made: the token's user, or the person that a service key names. Throws `forbidden`. */
 export function actingCallerOf({ caller, header }: ActingCall): ActingCaller {
   const { tenant } = caller;
   if (caller.kind === 'user') return { caller, owner: { tenant, userId: caller.userId } };
@@ -69,7 +69,7 @@ export function actingCallerOf({ caller, header }: ActingCall): ActingCaller {
   );
 }
 
-/** Undefined where the encoding is not well formed. */
+/** The decoded text. Undefined if the encoding is malformed. */
 function decoded(text: string | undefined): string | undefined {
   try {
     return text === undefined ? undefined : decodeURIComponent(text);

@@ -5,22 +5,22 @@ import { createDetachmentScan, type Detachment } from './detachment.ts';
 import { createSupersededScan, type Superseded } from './superseded.ts';
 import type { Turns } from './turns.ts';
 
-/** What must be known of a turn before the first event of a replay is sent. */
+/** What must be known about a turn before the first event of a replay is sent. */
 export interface ReplayFacts {
   readonly superseded: Superseded;
   readonly detachment?: Detachment;
-  /** The last event of the feed when it was read; absent when it had none. */
+  /** The last event of the feed at the time of reading; absent for an empty feed. */
   readonly last?: FeedPosition;
   /**
-   * True when the feed does not hold what the reader has: Redis lost the event that it resumes after, or it is of another
-   * feed, or the pod that published the text after that event died before it was appended.
+   * True if the feed does not contain what the reader has. Redis lost the event after which the reader resumes, the
+   * event is from another feed, or a pod died before appending the text that it had published after the event.
    */
   readonly isPositionLost?: boolean;
 }
 
 /**
- * Reads a turn's feed as far as it goes; then, where its end allows that, whether the turn waits. `after` is the last
- * event that the reader has.
+ * Reads a turn's feed to its present end. If the end permits it, then checks whether the turn waits. `after` is the
+ * last event that the reader has.
  */
 export async function readReplayFacts(
   { engine, turns }: { readonly engine: Pick<Engine, 'replay'>; readonly turns: Pick<Turns, 'isWaiting'> },
@@ -48,7 +48,7 @@ export async function readReplayFacts(
   const { until, mayWait } = scan;
   const seen = { superseded, isPositionLost, ...(last !== undefined && { last }) };
   if (until === undefined) return seen;
-  // In this order: a wait that ended after the scan has events that the reader has yet to get.
+  // The wait is checked after the scan: if it has ended by then, the reader still has to get the events that followed.
   return {
     ...seen,
     detachment: { until, isWaiting: mayWait && (await turns.isWaiting(stream)) },

@@ -7,17 +7,17 @@ import type { Conversations } from '@parley/shared/ports/runs/conversations';
 interface ResumableDeps {
   readonly conversations: Pick<Conversations, 'read'>;
   readonly feed: Pick<Feed, 'read'>;
-  /** True while the turn runs, on whichever pod. */
+  /** True while the turn runs on any pod. */
   readonly isRunning: (stream: StreamRef) => Promise<boolean>;
 }
 
-// The second attempt finds a turn that ended between the two reads of the first.
+// If a turn ends between the two reads of an attempt, a second attempt is made.
 const ATTEMPTS = 2;
 
 /**
- * Finds the turn that a returning reader should follow: the one with events after the reader's last event (`after`),
- * also when it has ended; else the running one; else the last one, if it was detached, since its readers disconnected
- * then. Throws `unavailable`.
+ * Finds the turn that a returning reader should follow. That is the turn with events after the reader's last event
+ * (`after`), even if it has ended; else the running turn; else the last turn if it was detached, because its readers
+ * disconnected then. Throws `unavailable`.
  */
 export async function findResumable(
   deps: ResumableDeps,
@@ -39,15 +39,15 @@ export async function findResumable(
   return undefined;
 }
 
-/** True when the turn's feed has events that a reader lacks whose last event is `after`. */
+/** True if the turn's feed has events after the reader's last event `after`. */
 async function isUnfinished(deps: ResumableDeps, stream: StreamRef, after: FeedPosition): Promise<boolean> {
   const page = await deps.feed.read(stream, after, 1);
   if (page.type === 'entries') return page.entries.length > 0;
-  // The feed of another turn, unless Redis lost the reader's last event and others took its place.
+  // A reset means another turn's feed, unless Redis lost the reader's last event and other events took its place.
   return page.type === 'reset' && (await firstOf(deps, stream))?.epoch === after.epoch;
 }
 
-/** The position of the first event in the turn's feed; undefined when the feed is gone. */
+/** The position of the first event in the turn's feed; undefined if the feed no longer exists. */
 async function firstOf({ feed }: ResumableDeps, stream: StreamRef): Promise<FeedPosition | undefined> {
   const page = await feed.read(stream, undefined, 1);
   return page.type === 'entries' ? page.entries[0]?.position : undefined;

@@ -11,19 +11,22 @@ import type { BegunTurn, Turns } from './turns.ts';
 /** A request for a turn, as a surface reads it from its protocol. */
 export interface StartRequest {
   readonly caller: Caller;
-  /** The conversation that the client names; a new one when absent. */
+  /** The conversation that the client names; absent: a new one. */
   readonly conversationId: string | undefined;
-  /** True: the conversation is in no list and counts for no quota of conversations; it goes with its last turn. */
+  /**
+   * True if the conversation appears in no list, does not count against the quota of conversations, and is deleted with
+   * its last turn.
+   */
   readonly isOneShot?: boolean;
   readonly messages: readonly ChatMessage[];
-  /** The agent that the client names; the default one when absent. */
+  /** The agent that the client names; absent: the default agent. */
   readonly agent: string | undefined;
   /** The kinds of questions that the client can show. */
   readonly support: Support;
   readonly delivery: Delivery;
-  /** As the client sent it; `startTurn` checks its form. */
+  /** The key as the client sent it; `startTurn` checks it. */
   readonly idempotencyKey?: string | undefined;
-  /** True once the pod drains: no turn begins then. */
+  /** True once the pod drains. Then no turn begins. */
   readonly draining: boolean;
   /** Resolves when the caller's budget admits the request. */
   readonly admitted: Promise<void>;
@@ -37,15 +40,15 @@ export interface StartedTurn {
 }
 
 /**
- * Begins the turn that a request asks for. Throws `invalid_request`, `idempotency_mismatch`, `turn_running`,
- * `rate_limited` and `unavailable`.
+ * Begins the turn that is requested. Throws `invalid_request`, `idempotency_mismatch`, `turn_running`, `rate_limited`
+ * and `unavailable`.
  */
 export async function startTurn(
   turns: Pick<Turns, 'begin' | 'admitToAgent'>,
   request: StartRequest,
 ): Promise<StartedTurn> {
   const { caller, support, delivery } = request;
-  // A request that is refused before its admission is awaited leaves no rejection without a handler.
+  // If the request is refused before its admission is awaited, a rejection of the admission must not stay unhandled.
   request.admitted.catch(() => undefined);
   if (request.draining) throw podDraining();
   const conversation = readTurnMessages(request.messages);
@@ -64,12 +67,12 @@ export async function startTurn(
   return { run, isRepeatable: repeatable !== undefined };
 }
 
-/** The error of a request that reaches a pod which drains; another pod serves it. */
+/** The error for a request to a draining pod. Another pod will serve it. */
 export function podDraining(): ParleyError {
   return new ParleyError('unavailable', 'This pod is stopping; ask again.', { retryAfterSeconds: 1 });
 }
 
-/** The key of a request with the digest of what it asks for; nothing without a key. */
+/** The request's key with a digest of its content; undefined without a key. */
 function repeatableOf(
   { idempotencyKey, agent, conversationId }: StartRequest,
   { before, input }: TurnMessages,

@@ -1,17 +1,17 @@
 import type { FeedPosition, ReaderPosition, StreamEvent } from '@parley/core/domain/events';
 import { turnEventOf } from '@parley/shared/domain/runs/turn-events';
 
-/** The turn events of a feed that a later `step-restarted` superseded. */
+/** The turn events in a feed that a later `step-restarted` superseded. */
 export interface Superseded {
   /**
-   * True for a position between the start of a step and its restart, both ends left out. Text that follows the start of the
-   * step lies between them.
+   * True for a position between the start of a step and its restart, both excluded. Text after the start of the step is
+   * included.
    */
   covers(position: ReaderPosition): boolean;
 }
 
 export interface SupersededScan extends Superseded {
-  /** Takes the next entry of the feed. */
+  /** Reads the next entry of the feed. */
   see(entry: { readonly position: FeedPosition; readonly event: StreamEvent }): void;
 }
 
@@ -22,13 +22,13 @@ interface Range {
 }
 
 /**
- * Finds the events that a replay must leave out. A replay passes the whole feed to it before it sends anything, because
- * an encoder gets one event at a time and would send superseded text before it gets the restart. Elicitation events are
- * never superseded, although a range may cover them: a repeated step finds its questions again.
+ * Finds the events that a replay must omit. A replay passes the whole feed to it before it sends anything: an encoder
+ * gets events one by one, and would send superseded text before it gets the restart. Elicitation events are never
+ * superseded, even if they lie in such a range, because a repeated step finds its questions again.
  */
 export function createSupersededScan(): SupersededScan {
   const ranges: Range[] = [];
-  // Where the steps that may still be restarted began. A restart also supersedes the later steps.
+  // The starts of steps that may still be restarted. A restart also supersedes later steps.
   let starts: { readonly step: number; readonly seq: number }[] = [];
   let epoch: string | undefined;
   return {
@@ -37,7 +37,7 @@ export function createSupersededScan(): SupersededScan {
       epoch = position.epoch;
       const turnEvent = turnEventOf(event);
       if (turnEvent?.type === 'step-started') {
-        // A repeated step still begins where it first began.
+        // A repeated step keeps its original start.
         if (!starts.some(({ step }) => step === turnEvent.step))
           starts.push({ step: turnEvent.step, seq: position.seq });
       } else if (turnEvent?.type === 'step-restarted') {

@@ -1,21 +1,21 @@
 import type { LiveText } from '@parley/shared/domain/elicitations/wake';
 
-/** What stands between two blocks of text in formats that know only one. */
+/** Separates two blocks of text in formats that have only one block. */
 export const BLOCK_GAP = '\n\n';
 
-/** Text of several blocks that arrives in pieces, handed on without ever splitting a character. */
+/** Text of several blocks that arrives in pieces. It is passed on without splitting a character. */
 export interface Pieces {
-  /** The text that can be sent now; the first half of a character waits for the second. */
+  /** Returns the text that can be sent now. The first half of a character is kept until the second arrives. */
   add(block: string, text: string): string;
-  /** What is left of a block that gets no more text. */
+  /** Returns the rest of a block that gets no more text. */
   finish(block: string): string;
-  /** What is left of all blocks. */
+  /** Returns the rest of all blocks. */
   finishAll(): readonly (readonly [block: string, text: string])[];
-  /** Forgets what waits. */
+  /** Discards the text that is kept. */
   clear(): void;
 }
 
-/** Makes lone surrogates U+FFFD, and those that meet across pieces the character they are. */
+/** Replaces lone surrogates by U+FFFD. Halves of a character in two pieces are joined. */
 export function createPieces(): Pieces {
   const waiting = new Map<string, string>();
   const finish = (block: string): string => {
@@ -37,38 +37,38 @@ export function createPieces(): Pieces {
   };
 }
 
-/** A part of a text, and whether the reader has it already, because it resumed after it. */
+/** A part of a text, and whether the reader already has it because it resumed after it. */
 export interface TextPiece {
   readonly text: string;
   readonly isKnown: boolean;
 }
 
 /**
- * What one reader has of the text that follows the turn's last event in its feed. Text comes live first, and then as the
+ * The text that one reader has after the turn's last event in its feed. Text arrives live first, and then again as the
  * beginning of the next event.
  */
 interface TextAhead {
-  /** The number of its characters. */
+  /** The number of characters that the reader has. */
   readonly characters: number;
-  /** True while the reader has text of before it resumed that has not come again. */
+  /** True while the reader still has text from before it resumed that has not arrived again. */
   readonly isKnown: boolean;
-  /** Passes an event of the feed that is no text. The text before it is complete. */
+  /** Reads an event of the feed that is not text. The text before it is complete. */
   passEvent(position: string, isKnown: boolean): void;
-  /** Passes a text of the feed. Returns what did not come live before. */
+  /** Reads a text of the feed. Returns the part that did not arrive live before. */
   passText(position: string, text: string, isKnown: boolean): readonly TextPiece[];
-  /** Returns what is new of a live text; nothing of one that does not continue the text so far. */
+  /** Returns the new part of a live text; empty if the text does not continue the text so far. */
   passLive(after: string, live: LiveText): readonly TextPiece[];
-  /** Forgets everything, for a reader that starts over. */
+  /** Discards everything, for a reader that starts anew. */
   clear(): void;
 }
 
-/** `known`: the characters beyond the event after which the reader resumes that it has. */
+/** `known`: how many characters the reader has beyond the event after which it resumes. */
 export function createTextAhead(known = 0): TextAhead {
   let lastEvent: string | undefined;
   let passed = 0;
   let knownCharacters = known;
 
-  /** What was not passed of a text that begins at `offset`, in two parts where the reader knows the first one. */
+  /** The part of a text beginning at `offset` that was not returned yet, in two parts if the reader knows the first. */
   function cut(text: string, offset: number): TextPiece[] {
     const from = passed - offset;
     const at = Math.max(from, knownCharacters - offset);

@@ -61,7 +61,7 @@ const RunTimeline = z.object({
 });
 type RunTimeline = z.infer<typeof RunTimeline>;
 
-/** How long the parts of a turn took, and on which pods. No text, no input and no answer. */
+/** How long the parts of a turn took, and on which pods. It contains no text, input or answer. */
 export const Timeline = z.object({
   conversationId: z.string(),
   runs: z.array(RunTimeline).describe("The turn's own run first, then the runs of its delegates."),
@@ -73,12 +73,12 @@ interface TimelineDeps {
   readonly runs: Pick<Runs, 'read'>;
 }
 
-// Delegates may delegate in turn. A turn with more runs shows the first ones.
+// The maximum number of runs in a timeline. Delegates may delegate too; a turn with more runs shows the first.
 const RUNS_MAX = 50;
 
 /**
- * The timeline of the conversation's turn that runs or that ended last. Undefined without one, or when its retention
- * has ended. Throws `unavailable`.
+ * The timeline of the conversation's running or last turn. Undefined if there is none or its retention has ended.
+ * Throws `unavailable`.
  */
 export async function readTimeline(
   deps: TimelineDeps,
@@ -90,7 +90,7 @@ export async function readTimeline(
   return readTurnTimeline(deps, { ...conversation, streamRequestId });
 }
 
-/** The timeline of a turn, whichever it is. Undefined once its retention has ended. Throws `unavailable`. */
+/** The timeline of a given turn. Undefined once its retention has ended. Throws `unavailable`. */
 export async function readTurnTimeline(
   deps: Pick<TimelineDeps, 'runs'>,
   { tenant, userId, streamRequestId }: StreamRef,
@@ -173,7 +173,7 @@ function spanOf(start: number, end: number | undefined) {
   };
 }
 
-/** The pod of an owner, which is the pod's name with an id of its start; nothing for an owner that is no pod. */
+/** The pod that is an owner: its name, and an id of its start. Undefined for an owner other than a pod. */
 export function podOf(owner: string | undefined): { readonly pod?: string } {
   if (owner === undefined || owner === UNOWNED || owner === DETACHED) return {};
   const slash = owner.lastIndexOf('/');

@@ -43,12 +43,13 @@ import { principalOf } from './principal.ts';
 import { findResumable } from './resumable.ts';
 import { readTimeline, type Timeline } from './timeline.ts';
 
-/** Characters of a title, such as of the first message, which names a conversation. */
+/** The maximum length of a title. A conversation's title comes, for example, from its first message. */
 export const TITLE_LENGTH = 80;
-/** Characters of it that are searched for the title: a message may be long. */
+/** How much of a message is searched for the title, because messages may be long. */
 const TITLE_SEARCH_LENGTH = 4_000;
 
-// Most calls have no more events, and a few hundred bytes are the most of them.
+// How many events are read with a turn. Most single-call runs have no more, and most of their events take a few hundred
+// bytes.
 const REPLAY_EVENTS = 100;
 
 const SHOWS_NOTHING: Support = { form: false, url: false };
@@ -57,16 +58,16 @@ export interface TurnsDeps extends PodRunsDeps, ReachDeps {
   readonly engine: Engine;
   readonly conversations: Pick<Conversations, 'read' | 'list' | 'rename'>;
   readonly feed: Pick<Feed, 'read'>;
-  /** Whether a delegate works on the pod of the run that delegated, or on any pod. */
+  /** Whether a delegate works on the pod of its delegator, or on any pod. */
   readonly delegates: DelegateDeps['delegates'];
-  /** How long this pod keeps a turn that waits for its person, in ms. Then the turn is detached. */
+  /** How long this pod holds a turn that waits for its person, in ms. After that, the turn is detached. */
   readonly holdMs: number;
   readonly agents: Agents;
   readonly offering: McpOffering;
   readonly observer: TurnObserver;
 }
 
-/** A request for one call of a tool, or for one read. Its conversation is of its own: no other turn runs in it. */
+/** A request for one tool call or one read. It has a conversation of its own, in which no other turn runs. */
 interface CallRequest extends Pick<TurnRequest, 'conversation' | 'support' | 'delivery' | 'repeatable'> {
   readonly target: OneCall;
   readonly arguments: Readonly<Record<string, unknown>>;
@@ -74,11 +75,11 @@ interface CallRequest extends Pick<TurnRequest, 'conversation' | 'support' | 'de
 
 /** The turn of a request. */
 export interface BegunTurn extends RunRef {
-  /** True when an earlier request with the same key began it. It may have ended since. */
+  /** True if an earlier request with the same key began it. It may have ended since. */
   readonly isRepeat: boolean;
 }
 
-/** A stored turn as one reader finds it. */
+/** A stored turn as a reader finds it. */
 interface ReplayedRun {
   readonly run: Run;
   readonly items: AsyncIterable<JoinedItem>;
@@ -88,22 +89,25 @@ interface ReplayedRun {
 export interface Turns {
   /**
    * Begins a turn, which continues whether or not a reader follows it. A repeated request finds the turn that the first
-   * one began, with its conversation. Throws `turn_running` while another turn of the conversation runs,
-   * `idempotency_mismatch` where the key was used for another request, and `unavailable`: then the turn may have begun,
-   * and continues if the request has a key.
+   * one began, and its conversation. Throws `turn_running` while another turn of the conversation runs, and
+   * `idempotency_mismatch` if the key was used for another request. After `unavailable` the turn may have begun; it
+   * then continues if the request has a key.
    */
   begin(request: TurnRequest): Promise<BegunTurn>;
   /**
-   * Begins an unlisted run that calls one tool of a server and ends with its whole result (`createCallResult`); as `begin`. The
-   * caller has checked with `findOffered` that the person may call the tool.
+   * Begins an unlisted run that calls one tool of a server and ends with the complete result (`createCallResult`).
+   * Otherwise like `begin`. The caller must have checked with `findOffered` that the person may call the tool.
    */
   beginCall(request: CallRequest): Promise<BegunTurn>;
   /**
-   * What an MCP client of the caller can call, by what it shows: a server may have tools for those alone who can be asked.
-   * Never asks the person. `support.apps`: also what only pages may call, which that client keeps from its model.
+   * The tools that an MCP client of the caller can call. They depend on what the client shows, because a server may
+   * offer some tools only to people who can be asked. Never asks the person. With `support.apps`, includes tools that
+   * only pages may call; the client hides these from its model.
    */
   listOffered(caller: Caller, signal: AbortSignal, support?: Support): Promise<readonly OfferedTool[]>;
-  /** What a name in that list stands for, also for tools that cannot be listed yet; undefined when it is not offered. */
+  /**
+   * The target of a name in that list, also for tools that cannot be listed yet. Undefined if the name is not offered.
+   */
   findOffered(
     caller: Caller,
     name: string,
@@ -114,53 +118,55 @@ export interface Turns {
   readonly content: ServerContent;
   /** The pages of servers in the chats of agents. */
   readonly pages: AgentPages;
-  /** What servers are told that the person of a run of one call, and their client, can be asked. */
+  /** How servers may ask the person and the client of a single-call run. */
   askableBy(support: Support): Askable;
-  /** Who reads and calls, by what the client shows. */
+  /** The viewer who reads and calls, according to what the client shows. */
   viewerOf(support: Support): Viewer;
   /** The agents with which the caller may begin turns. */
   listAgents: Agents['list'];
-  /** The agent of a turn that the caller begins, by its id or the default. Throws `invalid_request`. */
+  /** The agent for a turn that the caller begins, by its id or by default. Throws `invalid_request`. */
   admitToAgent: Agents['admit'];
-  /** A conversation as its person sees it. Throws `not_found` and `unavailable`. */
+  /** A conversation for its person. Throws `not_found` and `unavailable`. */
   history(conversation: ConversationRef): Promise<ConversationHistory>;
-  /** The conversations of a person, the one with the latest turn first. Throws `unavailable`. */
+  /** A person's conversations, the most recent first. Throws `unavailable`. */
   listConversations: Conversations['list'];
   /** As `Conversations.rename`. Throws `unavailable`. */
   renameConversation: Conversations['rename'];
-  /** The turn that runs in a conversation, or that ended last there. Throws `unavailable`. */
+  /** The turn that runs in a conversation, or the last one that ended. Throws `unavailable`. */
   newestTurn(conversation: ConversationRef): Promise<string | undefined>;
-  /** A stored turn of a person, or of one of their delegates; undefined when there is none. Throws `unavailable`. */
+  /**
+   * A stored turn of a person or of one of the person's delegates; undefined if there is none. Throws `unavailable`.
+   */
   readRun(stream: StreamRef): Promise<Run | undefined>;
-  /** A stored turn, as `readRun`, and what its feed holds: a single read, unless the feed is long. */
+  /** A stored turn as in `readRun`, and the contents of its feed, in a single read unless the feed is long. */
   replayRun(stream: StreamRef): Promise<ReplayedRun | undefined>;
-  /** The state of a stored turn, at a fraction of the cost of `readRun`. Throws `unavailable`. */
+  /** The state of a stored turn, which is much cheaper to read than `readRun`. Throws `unavailable`. */
   readStanding: Runs['standing'];
-  /** What the assistant has said in a turn of a person, as `readSaid`. Throws `unavailable`. */
+  /** The assistant's messages in a person's turn, as in `readSaid`. Throws `unavailable`. */
   readSaid(run: Run): Promise<readonly Message[]>;
-  /** The stored turns of a person, as `Runs.listOf`. Throws `unavailable`. */
+  /** A person's stored turns, as in `Runs.listOf`. Throws `unavailable`. */
   listRuns: Runs['listOf'];
-  /** The turn that a reader with all events up to `after` should follow, also one that has ended since. */
+  /** The turn that a reader with all events up to `after` should follow, even if it has ended since. */
   resumable(conversation: ConversationRef, after: FeedPosition | undefined): Promise<StreamRef | undefined>;
-  /** True for a detached turn that waits; one whose wait has ended is resumed. Throws `unavailable`. */
+  /** True for a detached turn that is waiting. A turn whose wait has ended is resumed. Throws `unavailable`. */
   isWaiting(stream: StreamRef): Promise<boolean>;
   /**
-   * True while a turn runs or waits; one whose pod died is offered to all pods first. `seen`: as it was read a moment ago.
-   * Throws `unavailable`.
+   * True while a turn runs or waits. A turn whose pod died is first offered to all pods. `seen`: the turn's state, if
+   * it was just read. Throws `unavailable`.
    */
   isRunning(stream: StreamRef, seen?: RunStanding): Promise<boolean>;
-  /** The timeline of the turn that runs or ended last; undefined where none is kept. Throws `unavailable`. */
+  /** The timeline of the running or last turn; undefined if none is stored. Throws `unavailable`. */
   timeline(conversation: ConversationRef): Promise<Timeline | undefined>;
-  /** Stops the running turn, on whichever pod; its open questions are withdrawn. False when none runs. */
+  /** Stops the running turn on any pod, and withdraws its open questions. Returns false if no turn runs. */
   stop(conversation: ConversationRef): Promise<boolean>;
   /**
-   * Checks the owner of a turn while a reader follows it: should its pod die, another one continues it within seconds,
-   * also where no worker runs. The returned function ends the checks.
+   * Checks the owner of a turn while a reader follows it. If the owner's pod dies, another pod continues the turn
+   * within seconds, even if no worker runs. The returned function ends the checks.
    */
   attend(stream: StreamRef): () => void;
-  /** For one reader of a turn, its client: notes that it was sent an open question or approval. Never rejects. */
+  /** For the client that reads a turn: records that it was sent an open question or approval. Never rejects. */
   seenNotes(stream: StreamRef): (asked: Elicitation | Approval) => Promise<void>;
-  /** Hands all turns of this pod over to other pods. Resolves once that is done. */
+  /** Releases all turns of this pod to other pods. Resolves once that is done. */
   close(): Promise<void>;
 }
 
@@ -274,7 +280,7 @@ function newRun(run: RunRef, agent: string, request: TurnRequest): Omit<NewRun, 
   };
 }
 
-/** The beginning of the person's message on one line. */
+/** The beginning of the person's message, on one line. */
 function titleOf(input: readonly Message[]): string {
   const line = input
     .flatMap(({ content }) => contentParts(content))

@@ -5,20 +5,20 @@ import { followTurn } from './follow.ts';
 import { podDraining, type StartedTurn } from './start.ts';
 import type { Turns } from './turns.ts';
 
-/** A turn that ended well, in no wire format. */
+/** A finished turn, independent of any wire format. */
 export interface WholeTurn extends Pick<Finished, 'reason' | 'usage'> {
   readonly messageId: string;
-  /** The assistant's text, its blocks as paragraphs. */
+  /** The assistant's text, with its blocks as paragraphs. */
   readonly text: string;
 }
 
-/** Who waits for a turn: a call of a surface. */
+/** The call of a surface that waits for a turn. */
 interface Waiting {
   readonly signal: AbortSignal;
   readonly draining: boolean;
 }
 
-/** Waits for a turn to end. Throws `unavailable` and `internal` for one that did not end well. */
+/** Waits for a turn to finish. Throws `unavailable` and `internal` if it ends in another way. */
 export async function readWholeTurn(
   deps: { readonly engine: Pick<Engine, 'watchLive'>; readonly turns: Pick<Turns, 'attend'> },
   { run, isRepeatable }: StartedTurn,
@@ -38,13 +38,14 @@ export async function readWholeTurn(
   return { messageId: turn.message().id, text: turn.text(), reason, usage };
 }
 
-// Codes of failures that may pass: the same message, sent again, can end well.
+// Codes of temporary failures: the same message may succeed when it is sent again.
 const PASSING_CODES: readonly string[] = ['interrupted', 'lost', 'model_unavailable'];
 
-/** A failed turn as the error of its call. A client must not retry by itself what would fail again. */
+/** The error for a call whose turn failed. It keeps clients from automatically retrying what would fail again. */
 function failureOf(failed: Failed | undefined, isRepeatable: boolean): ParleyError {
   const { code, message } = failed ?? { code: 'lost', message: 'The turn was lost; please ask again.' };
-  // Under its key, a turn that has failed stays failed; one that was only lost from view may still run.
+  // With a key, a failed turn stays failed when the request is repeated. A turn that was only lost from view may still
+  // run.
   return failed === undefined || (PASSING_CODES.includes(code) && !isRepeatable)
     ? new ParleyError('unavailable', message, { retryAfterSeconds: 1 })
     : new ParleyError('internal', message, { retry: false });

@@ -12,13 +12,13 @@ import type { Surface } from '../http/route.ts';
 import { PUSHED_PATH, receivedPushRoutes } from '../surfaces/a2a/received-pushes.ts';
 import type { PodParts } from './pod-parts.ts';
 
-/** Pushes about one task. */
+/** The rate limit for push updates about one task. */
 const RATE = { points: 50, windowSeconds: 10 };
 const TOKEN_BYTES = 32;
 
 type PushParts = Pick<PodParts, 'env' | 'backend'>;
 
-/** Where remote agents reach this deployment, and the seals of the addresses that they get. */
+/** The address at which remote agents reach this deployment, and the keys that seal the addresses given to them. */
 function receiverOf(
   env: Env,
   { vault: store }: Pick<Backend, 'vault'>,
@@ -31,7 +31,7 @@ function receiverOf(
   return { origin: new URL(url).origin, addresses: createPushAddresses(createVault({ store, keys })) };
 }
 
-/** How calls get what remote agents push. Undefined without a public address, or without vault keys. */
+/** Makes the push subscriptions of calls. Undefined without a public address or without vault keys. */
 export function wirePushesOf({ env, backend }: PushParts): PushesOf | undefined {
   const receiver = receiverOf(env, backend);
   if (receiver === undefined) return undefined;
@@ -56,7 +56,7 @@ export function wirePushesOf({ env, backend }: PushParts): PushesOf | undefined 
   });
 }
 
-/** The route at which remote agents push; none where they are given no address. */
+/** The route to which remote agents push; none if they are given no address. */
 export function wireReceivedPushes({ env, backend, metrics }: PodParts): Surface[] {
   const receiver = receiverOf(env, backend);
   if (receiver === undefined) return [];

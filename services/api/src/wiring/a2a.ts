@@ -12,10 +12,13 @@ import type { Turns } from '../turns/turns.ts';
 import { createAuthentication } from './authentication.ts';
 import type { PodParts } from './pod-parts.ts';
 
-// Below the minute after which common proxies break a silent request.
+// The maximum wait of a request. It is shorter than the minute after which common proxies end a silent request.
 const WAIT_MS = 50_000;
 
-/** The agents that a configuration offers to A2A clients. The default agent comes first: its card is the deployment's. */
+/**
+ * The agents that a configuration offers to A2A clients. The default agent comes first, because its card is the
+ * deployment's.
+ */
 export function agentsForA2a({ config }: LoadedAgentsConfig): readonly OfferedAgent[] {
   const offered = (config.a2aOffer?.agents ?? []).map(({ agent: id, description, answers }) => {
     const agent = config.agents[id];
@@ -27,7 +30,7 @@ export function agentsForA2a({ config }: LoadedAgentsConfig): readonly OfferedAg
   return [...offered.filter(isDefault), ...offered.filter((one) => !isDefault(one))];
 }
 
-/** Builds the A2A surface; none where no agent is offered. */
+/** Builds the A2A surface; undefined if no agent is offered. */
 export function wireA2a(
   { env, version, backend, engine, limits, log }: PodParts,
   turns: Turns,
@@ -57,7 +60,7 @@ export function wireA2a(
   ];
 }
 
-/** The push notifications of tasks; none without vault keys. */
+/** The push notifications of tasks; undefined without vault keys. */
 export function wirePush(env: PodParts['env'], backend: PodParts['backend']): PushConfigs | undefined {
   const store = createPushStoreOf(env, backend);
   if (store === undefined) return undefined;
@@ -68,7 +71,7 @@ export function wirePush(env: PodParts['env'], backend: PodParts['backend']): Pu
       const slot = await store.put(task, target);
       const { tenant, userId, streamRequestId } = task;
       const stream = { tenant, userId, streamRequestId };
-      // In this order: what was committed before is delivered by the task.
+      // The subscription is stored first. The delivery task then delivers what was committed before it.
       await backend.subscriptions.add(stream, A2A_PUSH, store.keepMs);
       await backend.outbox.add(deliverTask(stream, slot), tenant);
     },

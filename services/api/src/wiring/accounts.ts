@@ -38,7 +38,7 @@ interface WiredAccounts {
   readonly secrets: Secrets;
   readonly surfaces: readonly Surface[];
   readonly hasPage: HasConnectPage;
-  /** For the answer page, on which owners sign in by the same rules. */
+  /** The parts for the answer page, on which owners sign in by the same rules. */
   readonly pages: AuthPagesDeps;
   readonly disconnectAll: (owner: Owner) => Promise<number>;
   readonly listAccounts: (owner: Owner) => Promise<readonly Account[]>;
@@ -46,12 +46,13 @@ interface WiredAccounts {
 }
 
 const SWEEP_MS = 60_000;
-// A flow normally ends within moments after its credential is staged. An older one was interrupted.
+// The age at which a flow with a staged credential counts as interrupted. A flow normally ends within moments after the
+// staging.
 const STALE_MS = 5 * 60_000;
 
 /**
- * Builds the pages on which people connect accounts and enter secrets, and the agents' access to those. Undefined where
- * there are no personal tools and no pages were configured.
+ * Builds the pages on which people connect accounts and enter secrets, and gives agents access to these. Undefined if
+ * there are no personal tools and no pages are configured.
  */
 export function wireAccounts(parts: AccountParts): WiredAccounts | undefined {
   const { env, backend, engine, log, loaded } = parts;
@@ -60,7 +61,8 @@ export function wireAccounts(parts: AccountParts): WiredAccounts | undefined {
   const isManaged = hasManagedAccounts(loaded.config);
   const { publicUrl, identity } = readPageSettings(env, isManaged);
   const { keys, vault, fresh } = parts.openVault();
-  // Also where no connector is managed: those that an earlier configuration stored end with a sign-out or an erasure.
+  // Sign-ins exist even if no connector is managed: those that an earlier configuration stored must still end with a
+  // sign-out or an erasure.
   const signIns =
     identity.type === 'provider' ? createSignIns({ vault, fresh, company: identity.company }) : undefined;
   const targets = createConnectTargets(loaded, {
@@ -135,7 +137,7 @@ function isSetUp({ PARLEY_PUBLIC_URL: url, PARLEY_CONNECT_IDENTITY: identity }: 
   return url !== undefined && identity !== undefined;
 }
 
-/** The address of the pages, and how they identify a person. Throws EnvError with all missing settings. */
+/** Reads the address of the pages, and how they identify a person. Throws EnvError with all missing settings. */
 function readPageSettings(
   env: Env,
   isManaged: boolean,
@@ -154,9 +156,7 @@ function readPageSettings(
   ]);
 }
 
-/**
- * The identity that PARLEY_CONNECT_IDENTITY names. The check of the environment has ensured that its settings exist.
- */
+/** The identity that PARLEY_CONNECT_IDENTITY selects. The check of the environment ensures that its settings exist. */
 function createIdentity(env: Env, publicUrl: string, connectsAccounts: boolean): Identity | undefined {
   const tenants = env.PARLEY_CONNECT_TENANTS.length === 0 ? ['default'] : env.PARLEY_CONNECT_TENANTS;
   switch (env.PARLEY_CONNECT_IDENTITY) {

@@ -2,7 +2,7 @@ import { keyIdOf, operatorOf } from '@parley/shared/domain/caller';
 import type { OnAct } from '../http/proof/acts.ts';
 import type { PodParts } from './pod-parts.ts';
 
-/** Writes the line in the log of each act of an operator. */
+/** Writes a log line for each act of an operator. */
 export function createActLog(log: PodParts['log']): OnAct {
   return (act, caller) => {
     const operator = operatorOf(caller);

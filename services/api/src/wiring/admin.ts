@@ -40,7 +40,7 @@ export function wireAdmin(
   });
 }
 
-/** The hosts to which updates of A2A tasks go. Without vault keys there are no such updates. */
+/** The hosts that receive updates of A2A tasks. Without vault keys there are no such updates. */
 function pushHostsOf(store: ReturnType<typeof createPushStoreOf>): AdminDeps['pushHostOf'] {
   if (store === undefined) return undefined;
   return async (task, slot) => {
@@ -48,7 +48,7 @@ function pushHostsOf(store: ReturnType<typeof createPushStoreOf>): AdminDeps['pu
       const open = await store.open(task, slot);
       return open === undefined ? undefined : new URL(open.target.url).host;
     } catch (error) {
-      // A target of a later version is listed without its host.
+      // A target stored by a later version is listed without its host.
       if (error instanceof ZodError) return undefined;
       throw error;
     }

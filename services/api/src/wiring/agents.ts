@@ -33,7 +33,7 @@ import { type VaultParts, wireVault } from './credentials/vault.ts';
 import type { PodParts } from './pod-parts.ts';
 import { createTurnObserver } from './turn-observer.ts';
 
-/** For a configuration without personal tools, in which no credential is ever requested. */
+/** For a configuration without personal tools, which never requests a credential. */
 const NO_CREDENTIALS: Credentials = {
   present: async () => ({ type: 'absent' }),
   widen: async () => undefined,
@@ -42,22 +42,22 @@ const NO_CREDENTIALS: Credentials = {
   completeOpen: async () => undefined,
 };
 
-/** What a pod with agents is built from. */
+/** The parts from which a pod with agents is built. */
 export interface AgentsParts extends PodParts {
   readonly tracer: Tracer;
 }
 
 export interface WiredAgents {
   readonly turns: Turns;
-  /** True where the owner of a question can answer it on a hosted page. */
+  /** True if the owner of a question can answer it on a hosted page. */
   readonly hasAnswerPage: boolean;
   /** The agents that A2A clients may call. */
   readonly offeredToA2a: readonly OfferedAgent[];
-  /** OAuth clients in whose cards approvals are decided. */
+  /** OAuth clients whose own cards may decide approvals. */
   readonly approveIn: readonly string[];
-  /** How a channel notifies people of questions that services ask. */
+  /** How a channel notifies people about questions that services ask. */
   readonly notify: NotifyRules | undefined;
-  /** The hosted pages. Absent where there are no personal tools and no pages were configured. */
+  /** The hosted pages. Absent if there are no personal tools and no pages are configured. */
   readonly accounts?: {
     readonly surfaces: readonly Surface[];
     readonly pages: AuthPagesDeps;
@@ -69,13 +69,13 @@ export interface WiredAgents {
   readonly close: () => Promise<void>;
 }
 
-/** Without keys that all pods share, a round of questions stays with the pod that made the call. */
+/** Seals rounds of questions. Without keys shared by all pods, a round stays on the pod that made the call. */
 function roundSeals({ PARLEY_VAULT_KEYS: entries }: Env): RoundSeals | undefined {
   const { keys } = entries.length === 0 ? {} : parseVaultKeys(entries);
   return keys && createRoundSeals(keys);
 }
 
-/** The connections of this pod to remote agents and to the servers of tools. */
+/** This pod's connections to remote agents and to the servers of tools. */
 function createConnections({ env, version, log, metrics }: AgentsParts) {
   const shown = (line: string) => (env.PARLEY_LOG_MCP_STDERR ? { line } : { characters: line.length });
   const onUnauthorized = (server: string, status: 401 | 403) => {
@@ -106,7 +106,7 @@ function quotasOf(env: Env) {
   };
 }
 
-/** Builds the agents that the file `config` lists, and the turns of this pod. */
+/** Builds the agents in the file `config`, and the turns of this pod. */
 export function wireAgents(parts: AgentsParts, config: string): WiredAgents {
   const { env, backend, engine, log } = parts;
   const loaded = loadAgentsConfig(config, wholeEnvironment());

@@ -4,14 +4,14 @@ import { createRouter, type Router } from '../http/router.ts';
 import type { Serve } from '../http/serve.ts';
 
 interface AppDeps {
-  /** The docs list their calls in this order. */
+  /** The surfaces, in the order in which the documentation lists their calls. */
   readonly surfaces: readonly Surface[];
   readonly serve: Serve;
   readonly corsOrigins: readonly string[];
   readonly version: string;
 }
 
-/** The whole API as one request handler, without a server: all surfaces, and the docs that describe them. */
+/** The whole API as one request handler without a server: all surfaces, and the documentation about them. */
 export function createApp({ surfaces, version, ...deps }: AppDeps): Router {
   const docs = docsRoutes(
     surfaces.flatMap(({ routes }) => routes),

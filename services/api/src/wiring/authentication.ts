@@ -5,7 +5,7 @@ import { type Authenticate, createAuthenticate } from '../http/auth.ts';
 import { createTokenVerifier } from '../http/token.ts';
 import { createLineLimit } from './line-limit.ts';
 
-/** Verifies tokens of the deployment's audience; `audience` names another one. Logs why callers are refused. */
+/** Verifies tokens for the deployment's audience, or for `audience`. Logs why callers are refused. */
 export function createAuthentication(
   env: Env,
   log: Pick<Log, 'info'>,

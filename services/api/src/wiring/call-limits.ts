@@ -8,7 +8,7 @@ interface LimitParts extends Pick<PodParts, 'env' | 'backend' | 'metrics'> {
   readonly lease: Lease;
 }
 
-/** The budgets of callers, as the environment bounds them. */
+/** The budgets of callers, with the limits from the environment. */
 export function createLimits({ env, backend, metrics, owner, lease }: LimitParts): CallLimits {
   return createCallLimits({
     limits: backend.limits,

@@ -13,26 +13,26 @@ import type { PodParts } from './pod-parts.ts';
 interface EraseUserParts extends Pick<PodParts, 'backend' | 'engine' | 'log'> {
   readonly deliveries: Pick<Deliveries, 'notesOn'>;
   readonly deliveryKinds: readonly string[];
-  /** Revokes and deletes the accounts of a person; absent on a pod without connectors. */
+  /** Revokes and deletes a person's accounts; undefined on a pod without connectors. */
   readonly disconnectAll: ((owner: Owner) => Promise<number>) | undefined;
   /** As `EraseUserDeps.unlink`. */
   readonly unlink: ((owner: Owner) => Promise<void>) | undefined;
 }
 
-// Readers need a moment to read the last events. A proxy may end a call after 30 s.
+// Readers need a moment to read the last events, and a proxy may end a call after 30 s.
 const GRACE_MS = 1_000;
 const BUDGET_MS = 20_000;
 
 const PARTS = { elicitationLimits: (id: string) => [answerLimitOf(id)], graceMs: GRACE_MS };
 
-/** Builds the call by which people delete conversations. */
+/** Builds the call with which people delete conversations. */
 export function wireEraseConversation(
   parts: Pick<EraseUserParts, 'backend' | 'engine' | 'deliveries'>,
 ): EraseConversation {
   return (conversation) => eraseConversation({ ...parts, ...PARTS }, conversation);
 }
 
-/** Builds the call that erases a user, and its lines in the log. */
+/** Builds the call that erases a user, with its log lines. */
 export function wireEraseUser({ log, disconnectAll, ...parts }: EraseUserParts): EraseUser {
   const { vault } = parts.backend;
   const onAct = createActLog(log);
@@ -54,7 +54,7 @@ export function wireEraseUser({ log, disconnectAll, ...parts }: EraseUserParts):
   };
 }
 
-/** Deletes credentials that no connector of this pod could revoke. */
+/** Deletes credentials that no connector of this pod can revoke. */
 async function deleteCredentials(store: VaultStore, owner: Owner): Promise<number> {
   const { credentials, staged } = await store.listOf(owner);
   for (const ref of credentials) await store.remove(ref, (await store.read(ref))?.version ?? 0);

@@ -1,10 +1,10 @@
-// Lines that strangers cause: anybody can send those, as many as they like.
+// The maximum number of lines per minute that strangers can cause, because anybody can send any number of requests.
 const LINES_MAX = 10;
 const WINDOW_MS = 60_000;
 
 /**
- * Bounds lines of the log to ten a minute. Returns undefined for a line that is not written, else how many were left out
- * since the last one. `clock` is in ms; only differences matter.
+ * Limits log lines to ten a minute. Returns undefined for a line that must not be written, otherwise the number of
+ * lines omitted since the last one. `clock` returns ms; only differences matter.
  */
 export function createLineLimit(clock: () => number = () => performance.now()): () => number | undefined {
   let windowEndsAt = Number.NEGATIVE_INFINITY;

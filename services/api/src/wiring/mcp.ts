@@ -10,7 +10,7 @@ import type { WiredAgents } from './agents.ts';
 import { createAuthentication } from './authentication.ts';
 import type { PodParts } from './pod-parts.ts';
 
-// Clients end a request after 60 s.
+// The maximum wait of a request. Clients end a request after 60 s.
 const ROUND_MS = 50_000;
 const PROGRESS_MS = 10_000;
 const AGAIN_MS = 20_000;
@@ -56,7 +56,7 @@ export function wireMcp(
   });
 }
 
-/** The card, which the build leaves in `dist`; undefined where sources run that were never built. */
+/** The card, which the build writes to `dist`. Undefined if sources run that were never built. */
 function readCard(): string | undefined {
   try {
     return readFileSync(new URL('../../dist/call-card.html', import.meta.url), 'utf8');
@@ -65,14 +65,16 @@ function readCard(): string | undefined {
   }
 }
 
-/** The pages that may call: the listed ones, the deployment's own, and in development those of this machine. */
+/**
+ * The origins whose pages may call: the listed ones, the deployment's own, and in development those of this machine.
+ */
 function originsOf(env: Env, url: string | undefined): ReadonlySet<string> {
   const own = [url, env.PARLEY_PUBLIC_URL].flatMap((one) => (one === undefined ? [] : [new URL(one).origin]));
   const local = env.NODE_ENV === 'production' ? [] : ['loopback'];
   return new Set([...env.PARLEY_CORS_ORIGINS, ...own, ...local].map((origin) => origin.toLowerCase()));
 }
 
-/** The keys of `requestState`, the one that signs first. Without a secret, a random one of this pod. */
+/** The keys for `requestState`, with the signing key first. Without a configured secret, a random key of this pod. */
 export function stateKeysOf(env: Env): readonly Uint8Array[] {
   const secrets = mcpSecretsOf(env);
   if (secrets.length === 0) return [randomBytes(KEY_BYTES)];

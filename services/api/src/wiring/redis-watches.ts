@@ -15,14 +15,14 @@ interface RedisWatchesDeps {
 }
 
 export interface RedisWatches {
-  /** Why the Redis that everything but credentials needs cannot be used, as far as it is known. */
+  /** Why the main Redis cannot be used; undefined if no reason is known. The vault's own Redis does not count. */
   fault(): RedisFault | undefined;
-  /** Judges each Redis by what it says of itself. Throws when one is too old. */
+  /** Checks each Redis by its own report. Throws if one is too old. */
   check(): Promise<void>;
   stop(): void;
 }
 
-/** Watches the Redis of a pod, and that of the vault's own. Without Redis there is nothing to watch. */
+/** Watches the pod's Redis, and the vault's own if there is one. Without Redis there is nothing to watch. */
 export function watchEveryRedis({
   env,
   backend,

@@ -2,15 +2,16 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import { serveWellFormed } from '../http/malformed.ts';
 
 const CLOSE_IDLE_EVERY_MS = 100;
-// Connections that the system accepts for the pod ahead of it, up to its own limit. When a pod dies, its readers come to
-// the others at once; those beyond are not refused but tried again by their own system, a second and more later.
+// How many connections the operating system accepts in advance, up to its own limit. When a pod dies, its readers come
+// to the other pods at once. Connections beyond this number are not refused; their system tries again a second or more
+// later.
 const BACKLOG = 4_096;
 
-/** Times of connections, in ms. */
+/** Time limits of connections, in ms. */
 interface ConnectionTimes {
-  /** How long an idle connection is kept. A load balancer must close it first. */
+  /** How long an idle connection is kept. A load balancer must close it before that. */
   readonly keepAliveMs: number;
-  /** How long a request may take to arrive until its connection is closed, and how often that is checked. */
+  /** How long a request may take to arrive before its connection is closed, and how often that is checked. */
   readonly headersMs: number;
   readonly requestMs: number;
   readonly checkMs: number;
@@ -23,7 +24,7 @@ const CONNECTION_TIMES: ConnectionTimes = {
   checkMs: 1_000,
 };
 
-/** Starts an HTTP server. Resolves when it listens. Port 0 selects a free port. */
+/** Starts an HTTP server. Resolves when it listens. With port 0, the system selects a free port. */
 export async function listen(
   handler: RequestListener,
   port: number,
@@ -46,7 +47,7 @@ export async function listen(
   return server;
 }
 
-/** The port a server listens on. */
+/** The port on which a server listens. */
 export function portOf(server: Server): number {
   const address = server.address();
   return typeof address === 'object' && address !== null ? address.port : 0;

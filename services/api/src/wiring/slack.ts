@@ -31,15 +31,15 @@ import type { PodParts } from './pod-parts.ts';
 
 interface SlackParts extends PodParts {
   readonly turns: Turns;
-  /** The hosted pages, on which people are linked. */
+  /** The hosted pages, on which people are linked to Slack accounts. */
   readonly pages: AuthPagesDeps;
   readonly drain: Pick<Drain, 'hasBegun'>;
 }
 
 export interface WiredSlack {
-  /** Mount them before the rest of `/auth`. */
+  /** The surfaces. They must be mounted before the rest of `/auth`. */
   readonly surfaces: readonly Surface[];
-  /** Slack, as operators see it. */
+  /** The Slack channel for the operators' console. */
   readonly channel: OperatedChannel;
   /** Ends the links of a person. */
   readonly unlink: (owner: Owner) => Promise<void>;
@@ -48,7 +48,7 @@ export interface WiredSlack {
   readonly close: () => Promise<void>;
 }
 
-/** Builds the Slack app of this pod. Undefined where none is configured. */
+/** Builds the Slack app of this pod. Undefined if none is configured. */
 export function wireSlack(parts: SlackParts): WiredSlack | undefined {
   const { env, backend, engine, limits, log, turns, pages, drain } = parts;
   const settings = slackSettings(env, pages.publicUrl);
@@ -133,7 +133,7 @@ interface InstalledTeam {
   readonly enterpriseId?: string | undefined;
 }
 
-/** Starts what this pod sends to Slack. */
+/** Starts the deliveries of this pod to Slack. */
 function startSlackDelivery({ backend: { outbox }, env, log }: SlackParts, listeners: ListenerDeps) {
   const dispatch = createDispatch({
     outbox,
@@ -151,7 +151,7 @@ function startSlackDelivery({ backend: { outbox }, env, log }: SlackParts, liste
   return { dispatch, dispatching };
 }
 
-/** Errors of Slack's clients hold requests and replies, which hold texts of people. */
+/** Errors of Slack's clients contain requests and replies with people's texts, so only parts of them are shown. */
 function faultShown(error: unknown): unknown {
   const { code, data } = error as { readonly code?: unknown; readonly data?: { readonly error?: unknown } };
   return typeof code === 'string' && code.startsWith('slack_') ? { code, reason: data?.error } : error;

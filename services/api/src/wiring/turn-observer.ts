@@ -24,13 +24,13 @@ interface TurnObserverDeps {
 }
 
 /**
- * Logs, counts and traces turns. A turn may wait for people for days and change its pod, so it is no single span. A short
- * span begins it, under the caller's trace; its context is stored with the turn. Below it, on every pod, come a span for
- * each step of the model, for each tool call, and, at its end or release, for the part that the pod worked on. Names
- * follow the conventions of OpenTelemetry for generative AI.
+ * Logs, counts and traces turns. A turn may wait for people for days and move between pods, so it is not a single span.
+ * A short span under the caller's trace begins it, and the context of that span is stored with the turn. Below it, each
+ * pod creates spans: for each model step, for each tool call, and for the part of the turn on which the pod worked, at
+ * its end or release. Names follow OpenTelemetry's conventions for generative AI.
  */
 export function createTurnObserver({ log, metrics, tracer }: TurnObserverDeps): TurnObserver {
-  /** A span of something that has just ended. */
+  /** Records a span for something that has just ended. */
   function mark(name: string, attributes: Attributes, durationMs: number, links: Link[] = []): void {
     const span = tracer.startSpan(name, {
       kind: SpanKind.INTERNAL,
@@ -41,7 +41,7 @@ export function createTurnObserver({ log, metrics, tracer }: TurnObserverDeps): 
     span.end();
   }
 
-  /** Runs work within a span, which ends with it. */
+  /** Runs work within a span that ends with the work. */
   async function spanning<T>(
     name: string,
     options: SpanOptions,

@@ -47,11 +47,11 @@ export interface Pod {
   readonly log: Log;
   readonly backendKind: 'memory' | 'redis';
   readonly engine: Engine;
-  /** True once commands answer and the subscription is acknowledged. */
+  /** True once commands are answered and the subscription is acknowledged. */
   readonly ready: () => Promise<boolean>;
-  /** Rejects when Redis, which answers by then, is too old. */
+  /** Rejects if Redis is too old. Redis must already answer. */
   readonly checkRedis: () => Promise<void>;
-  /** Makes the pod not ready, and ends streams and long polls, whose clients continue on another pod. */
+  /** Makes the pod not ready, and ends its streams and long polls, whose clients continue on another pod. */
   readonly startDraining: () => void;
   /** Stops the turns, timers and sweeps, and closes Redis and telemetry. */
   readonly release: () => Promise<void>;
@@ -60,8 +60,9 @@ export interface Pod {
 const SLOW_READER_MS = 30_000;
 
 /**
- * Builds a pod from its environment; `release` ends its telemetry, too. Only this function selects the backend, and loads
- * what only some pods need: a pod without agents starts in half of the time, and one in memory has no client of Redis.
+ * Builds a pod from its environment. `release` also ends its telemetry. Only this function selects the backend. It
+ * loads parts that only some pods need on demand: a pod without agents starts in half the time, and a pod in memory
+ * needs no Redis client.
  */
 export async function wirePod(env: Env, telemetry: Telemetry): Promise<Pod> {
   const version = readVersion();
@@ -161,14 +162,14 @@ async function openBackend(env: Env, metrics: Metrics): Promise<Backend> {
 const lookAtRedis: typeof diagnose = async (...look) =>
   (await import('@parley/shared/redis/diagnosis/diagnose')).diagnose(...look);
 
-/** What only some pods have. */
+/** Parts that only some pods have. */
 interface Configured {
   readonly agents?: WiredAgents;
   readonly agentSurfaces: readonly Surface[];
   readonly slack?: WiredSlack;
 }
 
-/** Loads the agents of this pod with their surfaces, and Slack, where they are configured. */
+/** Loads this pod's agents and their surfaces, and Slack, if they are configured. */
 async function loadConfigured(parts: AgentsParts & Pick<AppParts, 'drain'>): Promise<Configured> {
   const { PARLEY_CONFIG: config } = parts.env;
   if (config === undefined) return { agentSurfaces: [] };
@@ -225,7 +226,7 @@ function createPodApp(parts: AppParts): Router {
   });
 }
 
-/** Every surface of the pod, one line each. */
+/** Every surface of the pod, one per line. */
 function createSurfaces(parts: AppParts & { readonly consoleSurface: Surface }): Surface[] {
   const { env, backend, engine, limits, drain, agents, slack } = parts;
   const turns = agents?.turns;
@@ -244,7 +245,7 @@ function createSurfaces(parts: AppParts & { readonly consoleSurface: Surface }):
     entryCharactersMax: env.PARLEY_LIMIT_WORKFLOW_ENTRY_CHARACTERS,
   };
   const hasConnectPage = accounts?.hasConnectPage ?? (() => false);
-  // A task of a channel that is not configured would stay outstanding.
+  // Notices need a configured channel: the delivery task of an absent channel would never be done.
   const asking = withNotices(engine, slack === undefined ? undefined : agents?.notify);
   return [
     healthRoutes({ health: () => backend.health(), redisFault: () => parts.redisWatches?.fault(), drain }),
@@ -253,7 +254,7 @@ function createSurfaces(parts: AppParts & { readonly consoleSurface: Surface }):
     parts.consoleSurface,
     aiSdkRoutes({ engine, limits, turns, eraseConversation: wireEraseConversation(parts) }),
     ...parts.agentSurfaces,
-    // Before the pages of accounts, which answer for the rest of /auth.
+    // These come before the account pages, which serve the rest of /auth.
     ...wireAnswerPages(parts, accounts?.pages),
     ...(slack?.surfaces ?? []),
     ...(accounts === undefined ? [] : accounts.surfaces),
@@ -264,7 +265,7 @@ function secondsOf(milliseconds: number | undefined): number | undefined {
   return milliseconds === undefined ? undefined : milliseconds / 1000;
 }
 
-/** The version of this service, from its manifest. */
+/** The version of this service, from its package manifest. */
 export function readVersion(): string {
   const manifest: unknown = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
   return (manifest as { version: string }).version;

@@ -69,9 +69,7 @@ export interface NamedTools {
     read: (server: McpServerRef) => Promise<Result>,
     signal: AbortSignal,
   ): Promise<Result | undefined>;
-  /**
-   * Watches a resource for this person, as `ResourceWatches.hold` does. Without the person's account, it is `absent`.
-   */
+  /** Watches a resource for this person, as `ResourceWatches.hold` does; `absent` without the person's account. */
   watch(
     resource: { readonly server: string; readonly uri: string },
     principal: Owner,

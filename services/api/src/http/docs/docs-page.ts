@@ -25,7 +25,7 @@ interface Call {
   readonly operation: Operation;
 }
 
-/** The API on one readable page: no script, no request to anywhere else. */
+/** The API on one readable page, without scripts and without requests to other hosts. */
 export function docsPageOf(routes: readonly Route[], api: OpenApi): string {
   const calls = routes.flatMap((route) => callOf(route, api) ?? []);
   const groups = [...new Set(calls.map(({ docs }) => docs.group))].map(
@@ -98,7 +98,7 @@ ${pre(textOf(docs.example.reply))}
 </section>`;
 }
 
-/** The call as a command for a shell. */
+/** The call as a shell command. */
 function requestOf(method: string, path: string, { query = '', body }: RouteDocs['example']): string {
   const filled = path.replaceAll(/:(\w+)/g, (_, name: string) => SAMPLE_PARAMS[name] ?? name);
   const lines = [
@@ -135,7 +135,7 @@ function code(value: unknown): string {
   return pre(JSON.stringify(value, null, 2));
 }
 
-// Long lines scroll, which must be possible by keyboard.
+// Long lines scroll, and scrolling must be possible by keyboard.
 function pre(text: string): string {
   return `<pre tabindex="0"><code>${escapeHtml(text)}</code></pre>`;
 }

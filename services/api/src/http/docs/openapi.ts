@@ -48,7 +48,7 @@ export function openApiOf(routes: readonly Route[], version: string): OpenApi {
   };
 }
 
-/** The call that Parley makes, rather than takes. */
+/** The webhook call, which Parley makes instead of receiving. */
 function webhookOperation(): Record<string, unknown> {
   return {
     summary: 'An elicitation that was asked with a webhookUrl has ended',
@@ -163,7 +163,7 @@ function eventsReply(description: string, { example }: RouteDocs): Record<string
   };
 }
 
-/** Several codes can share a status; their names stand in its description. */
+/** Several codes can share a status. Their names are in its description. */
 function problems(codes: readonly string[]): Record<string, unknown> {
   const byStatus = new Map<number, string[]>();
   for (const code of codes) byStatus.set(statusOf(code), [...(byStatus.get(statusOf(code)) ?? []), code]);

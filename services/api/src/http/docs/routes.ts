@@ -9,9 +9,9 @@ const PAGE_HEADERS = {
   'x-content-type-options': 'nosniff',
 };
 
-/** The description of these routes: for machines, and as a page. */
+/** The description of these routes: as OpenAPI, and as a page. */
 export function docsRoutes(routes: readonly Route[], version: string): Surface {
-  // Made for the first reader: it would take a tenth of the start of a pod, and few pods are asked.
+  // The description is made for its first reader: it takes a tenth of a pod's start, and few pods are asked for it.
   const api = once(async () => openApiOf(routes, version));
   const page = once(async () => docsPageOf(routes, await api()));
   const read = { method: 'GET', proof: ANYBODY, readsOnly: true } as const;

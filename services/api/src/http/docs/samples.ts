@@ -1,6 +1,6 @@
 import type { Elicitation } from '@parley/core/domain/elicitations/elicitation';
 
-/** A question as the examples of the docs show it. */
+/** A question in examples of the documentation. */
 export const SAMPLE_ELICITATION = {
   elicitationId: 'el_0gT3fMv7Qx2LrK8sYbWnHc4D',
   streamRequestId: 'checkout-42',
@@ -45,7 +45,7 @@ export const SAMPLE_PARAMS: Readonly<Record<string, string>> = {
   deliveryId: `msg_${SAMPLE_ELICITATION.elicitationId}`,
 };
 
-/** An event stream as text. Each event is its name, its id where it has one, and its data. */
+/** An event stream as text. Each event has its name, its id if it has one, and its data. */
 export function sampleEvents(
   ...events: readonly (readonly [event: string | undefined, id: string | undefined, data: unknown])[]
 ): string {

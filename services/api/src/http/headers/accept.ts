@@ -1,14 +1,17 @@
-/** What a client likes, and how much: 0 is not at all. Names are in lower case. */
+/** A value in a client's `Accept…` header, in lower case, and its weight; 0 excludes it. */
 interface WeightedRange {
   readonly name: string;
   readonly weight: number;
 }
 
-// A header may be long; nobody lists more.
+// The maximum number of values that are read. A header may be long, but no honest client lists more.
 const RANGES_MAX = 30;
 const QUALITY = /^q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/u;
 
-/** The ranges of `Accept`, `Accept-Language` and their like (RFC 9110 section 12.4.2); one with a wrong `q` is not liked. */
+/**
+ * The values of `Accept`, `Accept-Language` and similar headers (RFC 9110, section 12.4.2). A value with an invalid `q`
+ * has the weight 0.
+ */
 export function rangesOf(header: string): readonly WeightedRange[] {
   return header.split(',', RANGES_MAX).map((text) => {
     const [name = '', ...parameters] = text.split(';').map((part) => part.trim().toLowerCase());
@@ -17,7 +20,10 @@ export function rangesOf(header: string): readonly WeightedRange[] {
   });
 }
 
-/** True when `Accept` admits a media type (RFC 9110 section 12.5.1): its most specific range decides. Without the header, all are. */
+/**
+ * True if `Accept` admits a media type (RFC 9110, section 12.5.1): its most specific range decides. Without the header,
+ * all types are admitted.
+ */
 export function acceptsType(accept: string | undefined, type: `${string}/${string}`): boolean {
   if (accept === undefined || accept.trim() === '') return true;
   const ranges = rangesOf(accept);

@@ -1,11 +1,14 @@
 import { rangesOf } from './accept.ts';
 
-/** A language that pages and replies speak. */
+/** A language of pages and replies. */
 export type Language = 'en' | 'de';
 
 export const LANGUAGES: readonly Language[] = ['en', 'de'];
 
-/** The language that an `Accept-Language` header likes best among ours (RFC 9110 section 12.5.4), else English. */
+/**
+ * The supported language with the highest weight in an `Accept-Language` header (RFC 9110, section 12.5.4); English by
+ * default.
+ */
 export function languageOf(acceptLanguage: string | undefined): Language {
   const ranges = rangesOf(acceptLanguage ?? '').map(({ name, weight }) => ({
     name: name.split('-')[0] ?? '',
@@ -19,7 +22,7 @@ export function languageOf(acceptLanguage: string | undefined): Language {
   const best = Math.max(...LANGUAGES.map(weightOf));
   if (best === 0) return 'en';
   const liked = LANGUAGES.filter((language) => weightOf(language) === best);
-  // Among equals, the one that was named first.
+  // Among equal weights, the first language in the header is used.
   const first = ranges.find(({ name }) => liked.some((language) => language === name))?.name;
   return liked.find((language) => language === first) ?? liked[0] ?? 'en';
 }

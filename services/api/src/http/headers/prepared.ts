@@ -7,8 +7,8 @@ interface PreparedResponse extends ServerResponse {
 }
 
 /**
- * Adds headers that the reply has, whatever it is. Node would keep those of `setHeader` for as long as the response lasts, beside the text
- * that it made of them: a kilobyte for each of thousands of streams.
+ * Adds headers that the reply gets in any case. `setHeader` is not used: Node would keep its headers beside their text
+ * as long as the response lasts, which is a kilobyte for each of thousands of streams.
  */
 export function prepareHeaders(res: PreparedResponse, headers: OutgoingHttpHeaders): void {
   res[PREPARED] = { ...res[PREPARED], ...headers };
@@ -20,14 +20,14 @@ export function preparedHeader(res: PreparedResponse, name: string): string | un
   return typeof value === 'string' ? value : undefined;
 }
 
-/** Begins a reply with these headers and those that were added before, which it then forgets. Names are in lower case. */
+/** Begins a reply with these headers and the prepared ones, which are then dropped. Names are in lower case. */
 export function writeHead(
   res: PreparedResponse,
   status: number,
   headers: OutgoingHttpHeaders = {},
 ): ServerResponse {
   const begun = res.writeHead(status, { ...res[PREPARED], ...headers });
-  // A head that Node refused is followed by the head of an error, which needs them, too.
+  // If Node refuses the head, the prepared headers stay, because the head of an error follows and needs them.
   res[PREPARED] = undefined;
   return begun;
 }

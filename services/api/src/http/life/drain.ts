@@ -1,25 +1,26 @@
-// A reader is told when to come back and disconnected, in less than 0.1 ms.
+// How many streams end in one turn of the event loop. Telling these readers when to return and disconnecting them takes
+// less than 0.1 ms.
 const ENDED_AT_ONCE = 50;
 
-/** What a pod's streams and long polls know of its drain, which begins once. */
+/** The view that a pod's streams and long polls have of its drain. A drain begins only once. */
 export interface Drain {
   readonly hasBegun: boolean;
-  /** How many streams and long polls the drain ends or would end. */
+  /** The number of streams and long polls that the drain ends or would end. */
   readonly size: number;
-  /** Calls `listener` when the drain begins, which is not before this call. */
+  /** Calls `listener` when the drain begins, but never during this call. */
   add(listener: () => void): void;
   remove(listener: () => void): void;
 }
 
 /**
- * A drain that `begin` starts. It is no `AbortSignal`: Node compares each listener that is added to one with all that it has,
- * and a pod has thousands of streams.
+ * A drain that `begin` starts. It is not an `AbortSignal`, because Node compares each new listener of a signal with all
+ * existing ones, and a pod has thousands of streams.
  */
 export function createDrain(): Drain & { begin(): void } {
   const listeners = new Set<() => void>();
   let sizeAtBegin: number | undefined;
 
-  /** Ends some, and the others in later turns of the event loop: calls are still under way. */
+  /** Ends some streams, and the rest in later turns of the event loop, because other calls are still under way. */
   function endSome(): void {
     let ended = 0;
     for (const listener of listeners) {
@@ -47,7 +48,7 @@ export function createDrain(): Drain & { begin(): void } {
   };
 }
 
-/** Of replies that end by themselves while the pod drains. */
+/** For replies that end by themselves while the pod drains. */
 export const NO_DRAIN: Drain = {
   hasBegun: false,
   size: 0,

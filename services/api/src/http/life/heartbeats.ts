@@ -1,4 +1,4 @@
-// Streams that are opened together have their heartbeats together, and a pod has time for other things in between.
+// Streams that open together share a slot for their heartbeats. Between slots, the pod can do other work.
 const SLOTS = 16;
 
 /** The heartbeats of a pod's streams. */
@@ -7,7 +7,7 @@ export interface StreamHeartbeats {
   add(beat: () => void): () => void;
 }
 
-/** StreamHeartbeats every `everyMs`, by one timer for all streams. */
+/** Sends a heartbeat to each stream every `everyMs`, with one timer for all streams. */
 export function createHeartbeats(everyMs: number): StreamHeartbeats {
   const slots = Array.from({ length: SLOTS }, () => new Set<() => void>());
   let at = 0;
@@ -21,7 +21,7 @@ export function createHeartbeats(everyMs: number): StreamHeartbeats {
 
   return {
     add(beat) {
-      // The slot that was served last has a whole period before it.
+      // The slot that was served last has a full period until its next turn.
       const slot = slots[at]?.add(beat);
       count += 1;
       timer ??= setInterval(tick, everyMs / SLOTS);

@@ -3,8 +3,8 @@ import type { RouteCall } from '../route.ts';
 import type { Drain } from './drain.ts';
 
 /**
- * How long a request lasts: until its caller disconnects, the pod drains, or it was served. A class, because a pod holds one per
- * stream.
+ * The lifetime of a request: until its caller disconnects, the pod drains, or it was served. It is a class because a
+ * pod holds one for each stream.
  */
 export class RequestLife implements Pick<RouteCall, 'signal' | 'draining' | 'whenOver'> {
   readonly #res: ServerResponse;
@@ -12,7 +12,7 @@ export class RequestLife implements Pick<RouteCall, 'signal' | 'draining' | 'whe
   #controller: AbortController | undefined;
   #listeners: (() => void)[] | undefined;
   readonly #end = (): void => {
-    // A listener may have come after the reply was sent.
+    // A listener may be added after the reply was sent.
     this.#drain.remove(this.#end);
     const listeners = this.#listeners ?? [];
     this.#listeners = [];
@@ -47,7 +47,7 @@ export class RequestLife implements Pick<RouteCall, 'signal' | 'draining' | 'whe
     }
   }
 
-  /** Says that the request was served. */
+  /** Marks the request as served. */
   served(): void {
     this.#drain.remove(this.#end);
   }

@@ -11,33 +11,33 @@ import {
   type TakeStreamPlace,
 } from './stream-places.ts';
 
-/** Budgets of callers, kept over all pods. Each throws `rate_limited` with a time to try again. */
+/** Budgets of callers, kept over all pods. Each method throws `rate_limited` with a time to try again. */
 export interface CallLimits {
   /**
-   * One call of this caller: one of a service key or an operator, or a user's write or read. With `answers`, the id of the
-   * elicitation that the call answers or of the approval on which it decides, also one answer to it.
+   * Counts one call: a call of a service key or an operator, or a user's write or read. `answers` is the id of the
+   * elicitation or approval that the call answers; one answer to it is then counted as well.
    */
   call(caller: Caller, writes: boolean, answers?: string): Promise<void>;
   /**
-   * One event stream that this caller opens: a read. A service key has a budget of its own for these, of the same size as
-   * that of its calls: when readers come back after a pod has died, it can still ask.
+   * Counts the opening of one event stream, as a read. A service key has a separate budget for openings, of the same
+   * size as that of its calls. So it can still ask when readers return after a pod has died.
    */
   opening(caller: Caller): Promise<void>;
   /**
-   * Counts bytes that a caller was sent. Returns the seconds to wait before more are sent: 0 while the caller's budget
-   * lasts. The reply that exceeds the budget is sent whole; later reads are refused with `read_quota`.
+   * Counts bytes that a caller was sent. Returns the seconds to wait before more are sent; 0 while the budget lasts.
+   * The reply that exceeds the budget is sent completely, and later reads are refused with `read_quota`.
    */
   sent(caller: Caller, bytes: number): Promise<number>;
   /**
-   * A request body of `bytes` that is about to be read. Small ones are free: their call is counted. Throws `rate_limited`
-   * before a large one is read, because reading and parsing it would cost most.
+   * Counts a request body of `bytes` that is about to be read. Small bodies are free, because their call is counted.
+   * Throws `rate_limited` before a large body is read, because reading and parsing it would be the most expensive part.
    */
   body(caller: Caller, bytes: number): Promise<void>;
-  /** One answer of one caller to one elicitation, or one decision on one approval. */
+  /** Counts one answer of a caller to an elicitation, or one decision on an approval. */
   answer(owner: Owner, id: string): Promise<void>;
-  /** A place for one event stream. */
+  /** Takes a place for one event stream. */
   readonly stream: TakeStreamPlace;
-  /** What the open event streams of a user read, over all pods. Throws `unavailable`. */
+  /** The names of a user's open event streams on all pods. Throws `unavailable`. */
   streamsOf(user: Owner): Promise<readonly string[]>;
 }
 
@@ -56,7 +56,7 @@ export interface CallLimitSettings {
 }
 
 const WINDOW_SECONDS = 10;
-/** The limits of which a user has a budget or places. */
+/** The limits for which a user has a budget or places. */
 export const USER_LIMITS = [
   'user-writes',
   'user-reads',
@@ -65,22 +65,22 @@ export const USER_LIMITS = [
   'streams',
 ] as const satisfies readonly LimitName[];
 
-/** The limit of the answers to one elicitation, and of the decisions on one approval. */
+/** The name of the limit on answers to one elicitation, or on decisions on one approval. */
 export function answerLimitOf(id: string): string {
   return `answers:${id}`;
 }
 
-/** A service key has its budget under a name that no user can have. */
+/** The name for the budget of a service key, which no user can have. */
 const SERVICE_USER = '\u0000service';
-/** The same for a tenant as a whole. */
+/** The name for the budget of a whole tenant, which no user can have. */
 const TENANT_USER = '\u0000tenant';
-// Bytes are counted in points of this many: a smaller reply costs what its request costs.
+// Bytes are counted in points of this size. A smaller reply costs no more than its request.
 const POINT_BYTES = 1024;
-// A smaller body costs little more than its call.
+// Bodies below this size cost little more than their call.
 const LARGE_BODY_BYTES = 16 * 1024;
-// Each point taken ahead admits a read, however large, after the budget is used up.
+// Each point taken in advance admits a read of any size after the budget is used up.
 const BYTE_POINTS_AHEAD = 4;
-// A read should not cost a second round trip: pods take this share of a budget ahead.
+// Pods take this share of a budget in advance, so that a read does not cost another round trip.
 const READ_BATCHES = 50;
 
 export interface CallLimitDeps extends Pick<StreamPlaceDeps, 'limits' | 'holder' | 'renewMs'> {
@@ -89,7 +89,7 @@ export interface CallLimitDeps extends Pick<StreamPlaceDeps, 'limits' | 'holder'
   readonly onRefused: (limit: LimitName) => void;
 }
 
-/** What a call takes of a budget: `points` of the part `of`. */
+/** The points that a call takes from a budget, and the part of it from which it takes them. */
 interface Spent {
   readonly of?: string;
   readonly points?: number;
@@ -98,7 +98,7 @@ interface Spent {
 /** Makes the budgets. */
 export function createCallLimits(deps: CallLimitDeps): CallLimits {
   const { limits, settings, onRefused } = deps;
-  /** The budget of the bytes that a caller is sent. */
+  /** The budget for the bytes that a caller is sent. */
   function readBytesOf(caller: Caller): readonly [LimitName, Owner, Rate] {
     const isKey = caller.kind === 'service' && operatorOf(caller) === undefined;
     return isKey
@@ -126,14 +126,14 @@ export function createCallLimits(deps: CallLimitDeps): CallLimits {
   }
 
   async function takeAnswer(owner: Owner, id: string): Promise<void> {
-    // An id that cannot exist has no budget: its name, however long, must not reach Redis.
+    // An id that cannot exist has no budget: its name may be long and must not reach Redis.
     if (bucketOfRecordId(id) === undefined) return;
     await take('answers', owner, settings.elicitationAnswers, { of: `:${id}` });
   }
 
   /**
-   * What keeps a caller from reading. A service key has calls enough already: a point for each of its reads would be a
-   * round trip for every fourth, so only what this pod knows of its bytes counts.
+   * The budgets that a read needs. A service key's calls are already counted, and counting its reads too would add a
+   * round trip to every fourth. So only the byte budget that this pod knows is checked.
    */
   function spendRead(caller: Caller): Promise<number | undefined>[] {
     const bytes = readBytesOf(caller);
@@ -154,7 +154,9 @@ export function createCallLimits(deps: CallLimitDeps): CallLimits {
     throw new ParleyError('read_quota', 'Too many reads; wait and try again.', { retryAfterSeconds });
   }
 
-  /** A call for a tenant. An operator has one budget for all, as large as one person at a console needs. */
+  /**
+   * Counts a call for a tenant. All calls of an operator share one budget, which is enough for one person at a console.
+   */
   function takeServiceCall(caller: Caller, limit: 'service-calls' | 'service-openings'): Promise<void> {
     const isOperator = operatorOf(caller) !== undefined;
     return isOperator
@@ -169,7 +171,7 @@ export function createCallLimits(deps: CallLimitDeps): CallLimits {
         await (writes ? call : Promise.all([call, takeRead(caller)]));
       } else if (writes) {
         const call = take('user-writes', caller, settings.userWrites);
-        // A call that is refused anyway takes nothing from the budget of the answers.
+        // A call that is refused anyway takes nothing from the budget for answers.
         const takesAnswer = answers !== undefined && !limits.isUsedUp('user-writes', caller);
         await (takesAnswer ? Promise.all([call, takeAnswer(caller, answers)]) : call);
       } else {
@@ -208,7 +210,7 @@ export function createCallLimits(deps: CallLimitDeps): CallLimits {
   };
 }
 
-/** Under whose name a caller has budgets. */
+/** The owner of a caller's budgets. */
 function budgetOwnerOf(caller: Caller): Owner {
   const { tenant } = caller;
   return { tenant, userId: caller.kind === 'user' ? caller.userId : `${SERVICE_USER}:${caller.keyId ?? ''}` };
@@ -223,8 +225,8 @@ function readRate(points: number): Rate {
 }
 
 /**
- * Resolves when a caller may answer an elicitation, or decide on an approval, that the body of its call names: the budget of
- * the call, and that of the record. Throws `rate_limited`.
+ * Resolves when a caller may answer an elicitation, or decide on an approval, whose id is in the call's body. Counts
+ * against the budgets of the call and of the record. Throws `rate_limited`.
  */
 export async function admitAnswer(
   limits: Pick<CallLimits, 'answer'>,

@@ -2,44 +2,45 @@ import type { ServerResponse } from 'node:http';
 import { ParleyError } from '@parley/core/domain/errors';
 
 /**
- * The openings of event streams on this pod. When another pod dies, its readers come back together; what they ask for must
- * not delay questions and answers. A bounded number of openings is under way or waits; the others are refused before any
- * work.
+ * Limits the openings of event streams on this pod. When another pod dies, its readers return together, and their
+ * requests must not delay questions and answers. A bounded number of openings runs or waits; the others are refused
+ * before any work.
  */
 export interface Openings {
-  /** Notes that a reader has arrived. Throws `pod_busy` with a time to come back when too many openings are under way or wait. */
+  /** Reports that a reader has arrived. Throws `pod_busy` with a time to return if too many openings run or wait. */
   arrive(): void;
   /**
-   * Runs `open` of a reader that has proved who it is, when it is its turn: one opening begins in a turn of the event loop, and
-   * a few are under way. Readers without a proof take no place, or a stranger could keep all others out; and one person takes a
-   * few. Throws as `arrive` and when the reader disconnects, and `rate_limited`.
+   * Runs `open` when it is this reader's turn: one opening begins per turn of the event loop, and only a few run at the
+   * same time. Only authenticated readers take a place, because strangers could otherwise exclude everybody; and one
+   * person may take only a few places. Throws as `arrive`, when the reader disconnects, and `rate_limited`.
    */
   run<Opened>(reader: OpeningReader, open: () => Promise<Opened>): Promise<Opened>;
 }
 
-/** Who opens a stream. */
+/** The reader who opens a stream. */
 interface OpeningReader {
   readonly res: ServerResponse;
-  /** The name of a person; absent for a service key, which may speak for many. */
+  /** The name of a person; absent for a service key, which may speak for many people. */
   readonly person?: string | undefined;
 }
 
-/** The limit of the openings of a pod, and who is told of refusals. */
+/** The limits for the openings of a pod. */
 export interface OpeningsOptions {
-  /** How many may be under way or wait. */
+  /** How many openings may run or wait. */
   readonly openingsMax: number;
-  /** How many of one person: as many as a person may have open. */
+  /** How many openings of one person may run or wait: as many as the person may have open streams. */
   readonly ofPersonMax: number;
-  /** Called with each opening that is refused. */
+  /** Called for each refused opening. */
   readonly onRefused?: () => void;
 }
 
-// More would not be faster: an opening is work for the processor, with a few trips to Redis.
+// How many openings run at the same time. More would not be faster, because an opening mostly needs the processor.
 const UNDER_WAY_MAX = 16;
-// Node accepts one connection in a turn of its event loop, and a question or an answer may wait behind thousands of readers. So
-// turns are short while readers arrive: an opening begins in a turn without any, or after so many with some.
+// How many turns of the event loop with arrivals pass before an opening begins in one. Node accepts one connection per
+// turn, so a question or an answer may wait behind thousands of readers. Therefore turns are kept short while readers
+// arrive.
 const ARRIVALS_MAX = 32;
-// Readers that are refused together come back spread over this time.
+// Readers that are refused together return spread over this time.
 const RETRY_SECONDS_MAX = 10;
 
 /** Makes the openings of one pod. */
@@ -51,7 +52,7 @@ export function createOpenings({ openingsMax, ofPersonMax, onRefused }: Openings
   let hasArrived = false;
   let turnsOfArrivals = 0;
 
-  /** Begins an opening in the next turn of the event loop in which it may. */
+  /** Begins an opening in the next suitable turn of the event loop. */
   function plan(): void {
     if (isPlanned || waiting.size === 0 || underWay >= UNDER_WAY_MAX) return;
     isPlanned = true;
@@ -67,7 +68,7 @@ export function createOpenings({ openingsMax, ofPersonMax, onRefused }: Openings
     });
   }
 
-  /** Resolves when an opening may begin; rejects when its reader has disconnected by then. */
+  /** Resolves when an opening may begin. Rejects if its reader disconnects before that. */
   function turnOf(res: ServerResponse): Promise<void> {
     return new Promise((resolve, reject) => {
       const leave = () => {
@@ -92,7 +93,7 @@ export function createOpenings({ openingsMax, ofPersonMax, onRefused }: Openings
     throw busy();
   }
 
-  /** Counts an opening of a person; returns what counts it no more. */
+  /** Counts an opening of a person. The returned function ends the count. */
   function countOf(person: string | undefined): () => void {
     if (person === undefined) return () => undefined;
     const count = ofPersons.get(person) ?? 0;
@@ -105,7 +106,7 @@ export function createOpenings({ openingsMax, ofPersonMax, onRefused }: Openings
     };
   }
 
-  /** Runs `open` when it is its turn. */
+  /** Runs `open` in its turn. */
   async function inTurn<Opened>(res: ServerResponse, open: () => Promise<Opened>): Promise<Opened> {
     await turnOf(res);
     try {
@@ -122,7 +123,7 @@ export function createOpenings({ openingsMax, ofPersonMax, onRefused }: Openings
       refuseBeyond();
     },
     async run({ res, person }, open) {
-      // Others may have taken the places since this reader has arrived.
+      // Other readers may have taken the places since this one arrived.
       refuseBeyond();
       const end = countOf(person);
       return inTurn(res, open).finally(end);

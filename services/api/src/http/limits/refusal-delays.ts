@@ -2,30 +2,30 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Caller, keyIdOf } from '@parley/shared/domain/caller';
 
 /**
- * Holds back the refusals of a caller who is refused again and again. A program that repeats refused calls without a pause
- * then costs a pod one call for each delay and connection, not as many as it can send. A bounded number of refusals wait:
- * each holds a connection of the pod. Those beyond are sent at once.
+ * Delays the replies to a caller who is refused repeatedly. A program that repeats refused calls without a pause then
+ * costs a pod only one call for each delay and connection. Each waiting refusal holds a connection of the pod, so their
+ * number is bounded; further refusals are sent at once.
  */
 export interface RefusalDelays {
   /**
-   * Resolves when the refusal may be sent: at once for the first `FREE_REFUSALS` of a caller in a window, later after the
+   * Resolves when the refusal may be sent: at once for a caller's first `FREE_REFUSALS` in a window, then after the
    * delay. Resolves early when `signal` is aborted. Never rejects.
    */
   wait(caller: Caller, signal: AbortSignal): Promise<void>;
 }
 
 interface RefusalDelaySettings {
-  /** How long a refusal waits, in ms; 0: no refusal waits. */
+  /** How long a refusal waits, in ms; with 0, none waits. */
   readonly delayMs: number;
 }
 
 const WINDOW_MS = 10_000;
 const FREE_REFUSALS = 20;
-// Of one caller, and of all callers of the pod.
+// The maximum numbers of waiting refusals, for one caller and for all callers of the pod.
 const WAITING_OF_CALLER_MAX = 64;
 const WAITING_MAX = 2_000;
 
-/** What one caller was refused in a window. */
+/** The refusals of one caller in a window. */
 interface Refused {
   endsAtMs: number;
   count: number;
@@ -46,12 +46,12 @@ export function createRefusalDelays({ delayMs }: RefusalDelaySettings): RefusalD
     return refused;
   }
 
-  /** Entries are in the order of their ends, because every window has one length. */
+  /** Entries are ordered by their ends, because all windows have the same length. */
   function forgetEnded(now: number): void {
     for (const [key, refused] of refusedOf) {
       if (refused.endsAtMs > now) return;
       refusedOf.delete(key);
-      // Its refusals still wait, and still count.
+      // Refusals of this caller still wait, so the entry is still needed.
       if (refused.waiting > 0) {
         refusedOf.set(key, Object.assign(refused, { endsAtMs: now + WINDOW_MS, count: FREE_REFUSALS }));
       }

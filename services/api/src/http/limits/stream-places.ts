@@ -7,17 +7,20 @@ import type { RouteCall } from '../route.ts';
 
 /** A reader that asks for an event stream. */
 export interface StreamReader {
-  /** What it reads, such as `chat/<conversation id>`. */
+  /** The name of the stream, such as `chat/<conversation id>`. */
   readonly stream: string;
-  /** True when it has read this stream before. It may then take the place of an earlier connection to the same stream. */
+  /**
+   * True if the reader has read this stream before. It may then take over the place of an earlier connection to the
+   * same stream.
+   */
   readonly returns: boolean;
 }
 
 /** This pod as a holder of stream places. */
 interface PlaceHolder {
-  /** Name of this pod's lease; another one after each start. */
+  /** Name of this pod's lease. It differs after each start. */
   readonly owner: string;
-  /** True when the lease of another pod has lapsed. */
+  /** True if the lease of another pod has lapsed. */
   hasLapsed(owner: string): Promise<boolean>;
 }
 
@@ -26,16 +29,16 @@ export interface StreamPlaceDeps {
   readonly holder: PlaceHolder;
   /** How many event streams a user may have open. */
   readonly streamsMax: number;
-  /** How often the places of open streams are renewed, all together, in ms. */
+  /** How often the places of all open streams are renewed together, in ms. */
   readonly renewMs?: number;
-  /** Called when a user has no place left. */
+  /** Called when a user has no free place. */
   readonly onRefused: () => void;
 }
 
 /**
- * Takes and keeps a place for one event stream of a user; the returned function releases it. `onLost` is called when
- * another reader took the place. Throws `rate_limited` with a time to try again. A service key needs no place, and an operator
- * of the console does.
+ * Takes and keeps a place for one event stream of a user. The returned function releases it. `onLost` is called when
+ * another reader took over the place. Throws `rate_limited` with a time to try again. Service keys need no place;
+ * operators of the console do.
  */
 export type TakeStreamPlace = (
   caller: Caller,
@@ -48,7 +51,7 @@ const PLACE_MS = 270_000;
 const RENEW_MS = 90_000;
 const RETRY_AFTER_SECONDS = 10;
 
-/** Makes what takes places, which are kept over all pods. */
+/** Makes the function that takes places, which are kept over all pods. */
 export function createStreamPlaces(deps: StreamPlaceDeps): TakeStreamPlace {
   const { limits, holder, streamsMax, onRefused } = deps;
   const keep = createPlaceKeeper(deps);
@@ -68,10 +71,10 @@ export function createStreamPlaces(deps: StreamPlaceDeps): TakeStreamPlace {
   };
 }
 
-/** A name of operators that no user can have. */
+/** The name of an operator's places, which no user can have. */
 const OPERATOR_USER = '\u0000operator';
 
-/** Whose places a reader takes; nothing for a service key. */
+/** The owner of a reader's places; undefined for a service key. */
 function placedOf(caller: Caller): Owner | undefined {
   const { tenant } = caller;
   if (caller.kind === 'user') return { tenant, userId: caller.userId };
@@ -79,12 +82,12 @@ function placedOf(caller: Caller): Owner | undefined {
   return operator === undefined ? undefined : { tenant, userId: `${OPERATOR_USER}:${operator}` };
 }
 
-/** A place that a stream of this pod occupies. */
+/** A place that a stream of this pod holds. */
 interface KeptPlace extends HeldPlace {
   readonly onLost: () => void;
 }
 
-/** Keeps places by one timer of the pod; the returned function releases one. */
+/** Keeps places with one timer for the pod. The returned function releases a place. */
 function createPlaceKeeper({
   limits,
   streamsMax,
@@ -96,8 +99,8 @@ function createPlaceKeeper({
   async function renew(): Promise<void> {
     const held = [...places];
     const renewed = await limits.renew('streams', held, PLACE_MS);
-    // Redis may have lost it; or another reader has taken it, and then there may be a place again. One after the other: after a
-    // loss of data, all of them are gone.
+    // Redis may have lost the place, or another reader may have taken it over and another place is free. Places are
+    // taken again one by one, because after a loss of data all of them are gone.
     for (const kept of held.filter((_, at) => renewed[at] === false)) {
       if (!places.has(kept)) continue;
       const isHeld = await limits.hold('streams', kept, streamsMax, PLACE_MS);
@@ -131,8 +134,8 @@ function createPlaceKeeper({
 }
 
 /**
- * Frees the places of pods whose lease has lapsed; else, for a reader that returns, the oldest place of its own stream,
- * whose connection is probably broken. False when there is none of either.
+ * Frees the places of pods whose lease has lapsed. If there are none and the reader returns, frees the oldest place of
+ * its own stream, whose connection is probably broken. Returns false if no place could be freed.
  */
 async function freePlace(
   { limits, holder }: Pick<StreamPlaceDeps, 'limits' | 'holder'>,
@@ -150,7 +153,7 @@ async function freePlace(
   return free.length > 0;
 }
 
-/** What the event streams of a user read that are open on pods that live. */
+/** The names of the event streams of a user that are open on live pods. */
 export async function listOpenStreams(
   { limits, holder }: Pick<StreamPlaceDeps, 'limits' | 'holder'>,
   user: Owner,
@@ -176,16 +179,16 @@ function parsePlace(name: string): PlaceName {
   return { owner, stream };
 }
 
-/** A place that an event stream occupies. */
+/** A place that an event stream holds. */
 export interface StreamPlace {
   readonly release: () => void;
-  /** Aborted when the caller disconnects, the pod drains, or another reader took the place. */
+  /** Aborted when the caller disconnects, the pod drains, or another reader takes over the place. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Takes a place for an event stream, and opens it. Releases the place when `open` fails, when the stream calls
- * `release`, and when the caller disconnects, also before the first event.
+ * Takes a place for an event stream and opens it. The place is released when `open` fails, when the stream calls
+ * `release`, and when the caller disconnects, even before the first event.
  */
 export async function inStreamPlace<Opened>(
   limits: { readonly stream: TakeStreamPlace },

@@ -6,14 +6,14 @@ import type { Authenticate } from '../auth.ts';
 import type { BearerCaller, RequestHead, Route } from '../route.ts';
 import type { OperatorSessions } from './operator-sessions.ts';
 
-/** The parts that prove who calls. */
+/** The parts that authenticate a caller. */
 export interface ProofDeps {
   readonly authenticate: Authenticate;
-  /** Absent where there is no console. */
+  /** Absent if there is no console. */
   readonly operators?: OperatorSessions | undefined;
 }
 
-/** What is known of a caller. */
+/** The verified facts about a caller. */
 export interface Proven {
   caller?: unknown;
   /** When the proof expires, on this pod's clock. */
@@ -21,7 +21,7 @@ export interface Proven {
   clientId?: string | undefined;
 }
 
-/** Finds the caller by the head of the request. Throws `unauthenticated` and `forbidden`. */
+/** Authenticates the caller from the head of the request. Throws `unauthenticated` and `forbidden`. */
 export async function proveByHead(
   { authenticate, operators }: ProofDeps,
   { proof, method }: Route,
@@ -30,7 +30,7 @@ export async function proveByHead(
 ): Promise<Proven> {
   if (proof.by === 'session') return { caller: await proof.read(head) };
   if (proof.by === 'operator') {
-    // A request that shows a token is judged by it alone, so that no cookie lends it anything.
+    // A request with a token is judged by the token alone, so a cookie cannot add any rights.
     if (operators !== undefined && req.headers.authorization === undefined)
       return operators.admit(head, method !== 'GET');
     const proven = await authenticate(req);
@@ -43,7 +43,7 @@ export async function proveByHead(
   return proven;
 }
 
-/** Throws `forbidden` for a caller whom the route does not list. */
+/** Throws `forbidden` for a caller that the route does not list. */
 function admitCaller(caller: Caller, callers: readonly BearerCaller[]): void {
   const scopes = callers.filter((listed) => listed !== 'user');
   if (caller.kind === 'user') {

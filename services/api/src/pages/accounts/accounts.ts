@@ -38,7 +38,7 @@ export async function readAccounts(
   return found.filter((account) => account !== undefined);
 }
 
-/** `GET /auth/accounts/:id/disconnect`: asks the person to confirm. Changes nothing. */
+/** `GET /auth/accounts/:id/disconnect`: asks the person for confirmation. Changes nothing. */
 export async function confirmDisconnect(parts: Parts, visit: Visit): Promise<PageReply> {
   const admitted = await admitPerson(parts, visit, ACCOUNTS_PAGE);
   if ('view' in admitted) return page(admitted.view);
@@ -56,7 +56,7 @@ export async function confirmDisconnect(parts: Parts, visit: Visit): Promise<Pag
   });
 }
 
-/** `POST /auth/accounts/:id/disconnect`: deletes and revokes the credential. Sent again, it changes nothing. */
+/** `POST /auth/accounts/:id/disconnect`: deletes and revokes the credential. A repeated request changes nothing. */
 export async function disconnectAccount(parts: Parts, visit: Visit): Promise<PageReply> {
   const form = await readForm(parts, visit, ACCOUNTS_PATH);
   if ('view' in form) return page(form.view);

@@ -9,7 +9,7 @@ import { buildFormTarget, type Visit } from '../serving/visit.ts';
 import type { ApprovalEntrance, FoundApproval } from './approval.ts';
 import { BY_OWNER } from './by-owner.ts';
 
-/** The person who decides, signed in as on the connect page. */
+/** The entrance of the person who decides, signed in as on the connect page. */
 export const APPROVAL_BY_OWNER: ApprovalEntrance<Parts> = {
   surface: BY_OWNER.surface,
   remembers: true,
@@ -18,7 +18,7 @@ export const APPROVAL_BY_OWNER: ApprovalEntrance<Parts> = {
   next: async (parts, { query }, owner) => (query.has(FROM_INBOX) ? nextPath(parts, owner) : undefined),
 };
 
-/** An unknown id and that of another person's approval look the same, also before the sign-in. */
+/** An unknown id and the id of another person's approval lead to the same page, also before the sign-in. */
 async function findByOwner(parts: Parts, visit: Visit): Promise<FoundApproval> {
   const { param: id, browser } = visit;
   if (!isApprovalId(id)) return { view: { page: 'not-found' } };
@@ -30,7 +30,7 @@ async function findByOwner(parts: Parts, visit: Visit): Promise<FoundApproval> {
   return { view: { page: 'not-found', signOut }, isMissing: true };
 }
 
-/** True for the signed-in person whose approval it is. */
+/** True if the signed-in person may decide on the approval. */
 export async function isDecider(parts: Parts, { browser, param: id }: Visit): Promise<boolean> {
   const person = await parts.sessions.person(browser);
   return person !== undefined && (await readOwn(parts, person, id)) !== undefined;

@@ -14,48 +14,51 @@ import { buildFormTarget, type PageReply, page, single, type Visit } from '../se
 import type { PageView } from '../views/view.ts';
 import type { AnsweringParts } from './question.ts';
 
-/** What the page of an approval needs of the deployment, however the browser got there. */
+/** What an approval's page needs from the deployment, for every entrance. */
 export type ApprovalParts = AnsweringParts<'approvals'>;
 
-/** An approval, for a browser that may decide. */
+/** An approval that is shown to a browser which may decide. */
 interface OpenedApproval {
   readonly seen: SeenRecord<ApprovalTypes>;
-  /** The person who decides, by the name of the sign-in; absent for a browser that came by a link. */
+  /** The name of the person who decides, from the sign-in; absent for a browser that came through a link. */
   readonly person?: string;
 }
 
-/** An approval, or the page for a browser that does not get it. */
+/** An approval; or the page for a browser that may not see it. */
 export type FoundApproval =
   | OpenedApproval
   | {
       readonly view: PageView;
-      /** A person is signed in who has no such approval. */
+      /** Present if the signed-in person has no such approval. */
       readonly isMissing?: true;
     };
 
-/** How a browser gets to an approval: by its link, or by the sign-in of the person who decides. */
+/** How a browser reaches an approval: through its link, or through the sign-in of the person who decides. */
 export interface ApprovalEntrance<Parts extends ApprovalParts> {
-  /** Who decided, on the wire. */
+  /** The surface that is recorded with a decision. */
   readonly surface: string;
-  /** Whether a decision can be remembered for further calls. */
+  /** True if a decision can be remembered for further calls. */
   readonly remembers: boolean;
-  /** Finds what this visitor may see, and writes nothing. */
+  /** Finds what this visitor may see, without writing anything. */
   find(parts: Parts, visit: Visit): Promise<FoundApproval>;
-  /** The path of what this visitor decides next, once their decision is recorded; undefined for the page that tells it. */
+  /**
+   * The path of the visitor's next decision, after this one is recorded. Undefined to show the page about this
+   * decision.
+   */
   next?(parts: Parts, visit: Visit, owner: Owner): Promise<string | undefined>;
-  /** The path that the forms of the approval are below. */
+  /** The path below which the approval's forms are. */
   pathOf(approvalId: string): string;
 }
 
-/** What browsers that come by one entrance can do with an approval. */
+/** The handlers for the browsers of one entrance. */
 interface ApprovalHandlers<Parts> {
-  /** Shows what `find` of the entrance has returned. */
+  /** Shows the result of the entrance's `find`. */
   show(visit: Visit, found: FoundApproval): PageReply;
   approve(parts: Parts, visit: Visit): Promise<PageReply>;
   deny(parts: Parts, visit: Visit): Promise<PageReply>;
 }
 
-/** Makes the handlers of one entrance. */
+/** Makes the handlers for one entrance. */
 export function approvalHandlers<Parts extends ApprovalParts>(
   entrance: ApprovalEntrance<Parts>,
 ): ApprovalHandlers<Parts> {
@@ -99,25 +102,25 @@ async function decide<Parts extends ApprovalParts>(
   } catch (error) {
     if (isParleyError(error, 'already_settled') || isParleyError(error, 'expired'))
       return page(endedView((await approvals.read(caller, id)).row, 'late'));
-    // A reason is the only part of our forms that can be refused.
+    // Only the reason in the form can be invalid.
     if (isParleyError(error, 'invalid_request')) return page(viewOf(entrance, visit, found, response.reason));
     throw error;
   }
 }
 
 /**
- * The page of an approval that has ended, whatever a row says whose deadline nobody has noticed yet. `late`: after a decision
- * that was not recorded.
+ * The page of an approval that has ended. An approval past its deadline counts as expired, even if its row says
+ * otherwise. `late`: a decision was made afterwards and not recorded.
  */
 function endedView({ status }: SeenRecord<ApprovalTypes>['row'], late?: 'late'): PageView {
   const isLate = late !== undefined && ({ late: true } as const);
-  // A newer build may end approvals in ways for which this one has no words.
+  // A newer build may end approvals in ways that this build does not know.
   if (!APPROVAL_STATUSES.includes(status)) return { page: 'answer-ended', ended: 'settled', ...isLate };
   const ended = isApprovalEnded(status) ? status : 'expired';
   return { page: 'approval-ended', ended, ...isLate };
 }
 
-/** `refusedReason`: the reason of a denial that was not taken. */
+/** `refusedReason`: the invalid reason of a denial. */
 function viewOf(
   { pathOf, remembers, next }: Pick<ApprovalEntrance<never>, 'pathOf' | 'remembers' | 'next'>,
   { browser, query }: Visit,

@@ -18,23 +18,26 @@ export interface LinkDeps extends PageDeps, Pick<QuestionParts & ApprovalParts, 
   readonly elicitations: Pick<Elicitations, 'read'>;
   readonly approvals: Pick<Approvals, 'read'>;
   readonly links: AnswerLinks;
-  /** False where approvals have no links: one that was made before opens nothing. */
+  /** False if approvals have no links. An existing link then opens nothing. */
   readonly linksApprovals: boolean;
 }
 
-/** What the routes share that a browser uses with a link. */
+/** Shared by the routes that a browser uses with a link. */
 export type LinkParts = LinkDeps & PageParts;
 
 const SURFACE = 'answer-link';
 
-/** A browser that has opened the question's link. No person is signed in. */
+/** The entrance for a browser that has opened the question's link. Nobody is signed in. */
 export const BY_LINK: Entrance<LinkParts> = {
   surface: SURFACE,
   find: findByLink,
   pathOf: answerPath,
 };
 
-/** A browser that has opened the approval's link. It decides on this call alone, so nothing is remembered. */
+/**
+ * The entrance for a browser that has opened the approval's link. It decides only on this call, so nothing is
+ * remembered.
+ */
 export const APPROVAL_BY_LINK: ApprovalEntrance<LinkParts> = {
   surface: SURFACE,
   remembers: false,
@@ -42,7 +45,7 @@ export const APPROVAL_BY_LINK: ApprovalEntrance<LinkParts> = {
   pathOf: (approvalId) => `${answerPath(approvalId)}/by-link`,
 };
 
-/** Nothing of the question is read for a browser that has not opened its link. */
+/** For a browser that has not opened the link, nothing of the question is read. */
 async function findByLink(parts: LinkParts, visit: Visit): Promise<Found> {
   const closed = await closedView(parts, visit);
   if (closed !== undefined) return { view: closed };
@@ -67,14 +70,14 @@ async function closedView(parts: LinkParts, { param: id, browser }: Visit): Prom
   return { page: 'answer-entry', enter, ...(isApprovalId(id) && { about: 'approval' }) };
 }
 
-/** True for an id that Parley can have minted, of a record that may have a link. */
+/** True for an id that Parley may have created, of a record that may have a link. */
 function mayHaveLink({ linksApprovals }: LinkParts, id: string): boolean {
   return bucketOfRecordId(id) !== undefined && (linksApprovals || !isApprovalId(id));
 }
 
 /**
- * `POST /auth/answer/:id/open`: the token of the link. The first browser that sends it gets the question or the approval, under
- * a new id: it may have been given its id by somebody else.
+ * `POST /auth/answer/:id/open`: receives the token of the link. The first browser that sends it gets access to the
+ * question or approval. It also gets a new browser id, because an attacker may have planted the old one.
  */
 export async function openLink(parts: LinkParts, visit: Visit): Promise<PageReply> {
   const id = visit.param;
@@ -100,7 +103,7 @@ async function readOwner(
   return { owner: row?.definition, now };
 }
 
-/** The token in what was posted: a person without scripts may paste the whole link. */
+/** The token in the posted text: a person without scripts may paste the whole link. */
 function tokenIn(text: string): string {
   return text.slice(text.lastIndexOf('#') + 1).trim();
 }

@@ -8,14 +8,14 @@ import { type PageReply, page, type Visit } from '../serving/visit.ts';
 import { signIn } from '../sign-in/sign-in.ts';
 import { type Entrance, endedView, type Found } from './question.ts';
 
-/** The owner, signed in as on the connect page. */
+/** The entrance of the owner, signed in as on the connect page. */
 export const BY_OWNER: Entrance<Parts> = {
   surface: ANSWER_PAGE_SURFACE,
   find: findByOwner,
   pathOf: (elicitationId) => `${answerPath(elicitationId)}/signed-in`,
 };
 
-/** The question, for its signed-in owner. Everybody else gets a page that shows nothing of it. */
+/** The question, for its signed-in owner. Everybody else gets a page that reveals nothing of it. */
 async function findByOwner(parts: Parts, visit: Visit): Promise<Found> {
   const found = await findAnswerable(parts, visit.param);
   if (found === undefined) return { view: { page: 'not-found' } };
@@ -31,7 +31,7 @@ async function findByOwner(parts: Parts, visit: Visit): Promise<Found> {
   return isOver ? { view: endedView(row, BY_OWNER) } : { row, now, person: person.name };
 }
 
-/** True for the signed-in owner of the question. */
+/** True if the signed-in person owns the question. */
 export async function isOwner(parts: Parts, visit: Visit): Promise<boolean> {
   const person = await parts.sessions.person(visit.browser);
   const found = person === undefined ? undefined : await findAnswerable(parts, visit.param);

@@ -14,9 +14,9 @@ const SECONDS_DEFAULT = 3_600;
 
 interface LinkRoutesDeps {
   readonly engine: Pick<Engine, 'read' | 'approvals'>;
-  /** Absent where the deployment has no address for pages. */
+  /** Absent if the deployment has no public address for pages. */
   readonly pages?: { readonly publicUrl: string; readonly links: AnswerLinks };
-  /** False where approvals have no links. */
+  /** False if approvals have no links. */
   readonly linksApprovals: boolean;
   readonly onEvent: (event: AccountEvent, requestId?: string) => void;
   readonly onAct: OnAct;
@@ -57,13 +57,13 @@ const AnswerLink = z
 
 const Revoked = z.object({ revoked: z.boolean() }).meta({ id: 'AnswerLinkRevoked' });
 
-/** A record that a link can lead to, as its caller may see it. */
+/** A record to which a link can lead, as its caller may see it. */
 interface LinkableRecord {
   readonly row: { readonly expiresAt: number };
   readonly now: number;
 }
 
-/** What differs between the links of questions and those of approvals. */
+/** The differences between links of questions and links of approvals. */
 interface LinkedFamily<Input extends z.infer<typeof LinkInput>> {
   readonly path: string;
   readonly group: 'Questions' | 'Approvals';
@@ -73,7 +73,7 @@ interface LinkedFamily<Input extends z.infer<typeof LinkInput>> {
   readonly sampleId: string;
   /** Reads the record for a caller. Throws `not_found`. */
   read(deps: LinkRoutesDeps, caller: Caller, id: string): Promise<LinkableRecord>;
-  /** Reads as `read` does. Throws where no link could lead to an answer. */
+  /** Reads as `read` does. Throws if a link could not lead to an answer. */
   readLinkable(deps: LinkRoutesDeps, caller: Caller, id: string, body: Input): Promise<LinkableRecord>;
 }
 
@@ -120,7 +120,7 @@ const APPROVALS: LinkedFamily<z.infer<typeof ApprovalLinkInput>> = {
   },
 };
 
-/** The calls by which an asker or an operator makes a link for a person without a token, and takes it back. */
+/** The calls with which an asker or an operator makes and revokes a link for a person without a token. */
 export function answerLinkRoutes(deps: LinkRoutesDeps): Surface {
   return {
     routes: [
@@ -206,7 +206,7 @@ interface NotedLink {
   readonly requestId: string;
 }
 
-/** Notes what happened to the link: of an operator as an act, of a service key as an event. */
+/** Records what happened to the link: an operator's call as an act, a service key's as an event. */
 function note(
   { onEvent, onAct }: LinkRoutesDeps,
   change: 'made' | 'revoked',

@@ -8,7 +8,10 @@ import { toWire } from '@parley/shared/domain/elicitations/row';
 import type { SeenRecord } from '@parley/shared/records/read';
 import { isOnOurPage } from '../../accounts/own-pages.ts';
 
-/** Throws where no link could lead to an answer of the question. Its error has no answer: a key that makes links may not read. */
+/**
+ * Throws if a link could not lead to an answer of the question. The error does not contain an answer, because a key
+ * that may make links may not be allowed to read.
+ */
 export function refuseUnlinkableQuestion(
   publicUrl: string,
   { row, now }: Seen,
@@ -27,7 +30,7 @@ export function refuseUnlinkableQuestion(
     throw refused('allowSensitive', 'must be true for a sensitive question; a link can reach another person');
 }
 
-/** Throws where no link could lead to a decision on the call. */
+/** Throws if a link could not lead to a decision on the call. */
 export function refuseUnlinkableApproval(
   { row, now }: SeenRecord<ApprovalTypes>,
   allowHighRisk: boolean,
@@ -40,7 +43,10 @@ export function refuseUnlinkableApproval(
     throw refused('allowHighRisk', 'must be true for a call of a high risk; a link can reach another person');
 }
 
-/** `isNoticed`: the record itself says that it has ended. Its deadline may have passed before anybody noticed. */
+/**
+ * The error for a record that has ended. `isNoticed`: its status already says so. Otherwise its deadline has passed and
+ * nobody has noticed yet.
+ */
 function ended(status: string, isNoticed: boolean, about: ErrorExtras): ParleyError {
   return status === 'expired' || !isNoticed
     ? new ParleyError('expired', 'The deadline has passed.', about)

@@ -8,44 +8,47 @@ import { type Browser, fingerprintOf } from '../serving/browser.ts';
 
 const TOKEN_BYTES = 32;
 const TOKEN = /^[A-Za-z0-9_-]{43}$/;
-/** How long the browser that opened a link may take for its answer, at least, in ms. */
+/** How long the browser that opened a link can take at least for its answer, in ms. */
 const ANSWERING_MS = 60 * 60_000;
-/** The longest time for which a link can be opened. */
+/** The maximum time during which a link can be opened. */
 export const LINK_SECONDS_MAX = 86_400;
-/** The longest time for which a browser has access by a link. */
+/** The maximum time during which a browser has access through a link. */
 export const ACCESS_SECONDS_MAX = LINK_SECONDS_MAX + ANSWERING_MS / 1_000;
 
-/** In place of a link that was revoked. It opens nothing. */
+/** Stored in place of a revoked link. It opens nothing. */
 const REVOKED = 'revoked';
 
 const Current = z.object({
   digest: z.string(),
-  /** ms on the Redis clock. */
+  /** In ms on the Redis clock. */
   opensUntil: z.number(),
 });
 
-/** The links by which one browser may answer one question without a sign-in. A question has one valid link at most. */
+/** Links with which one browser may answer one question without signing in. A question has at most one valid link. */
 export interface AnswerLinks {
-  /** Makes a link that can be opened until `opensUntil`, and revokes the one before. Returns its token: 256 random bits. */
+  /**
+   * Makes a link that can be opened until `opensUntil`, and revokes the previous one. Returns its token of 256 random
+   * bits.
+   */
   issue(elicitationId: string, at: { readonly now: number; readonly opensUntil: number }): Promise<string>;
-  /** Revokes the link, for the browser that opened it, too. False when there was none. */
+  /** Revokes the link, also for the browser that opened it. Returns false if there was none. */
   revoke(elicitationId: string): Promise<boolean>;
   /**
-   * Opens the question for this browser, and for no other from then on. False when the token is wrong, revoked or too old,
-   * and when another browser has used it. The same browser may repeat it.
+   * Gives this browser access to the question; no other browser can get it afterwards. Returns false if the token is
+   * wrong, revoked or too old, or if another browser has used it. The same browser may repeat the call.
    */
   open(
     elicitationId: string,
     token: string,
     at: { browser: Pick<Browser, 'id'>; now: number },
   ): Promise<boolean>;
-  /** True when the question has a link, or had one until lately: a browser that asks for it may come by that. */
+  /** True if the question has a link, or had one until recently, so that a browser may get access through it. */
   isIssued(elicitationId: string): Promise<boolean>;
-  /** True when the question is open to this browser. */
+  /** True if this browser has access to the question. */
   isOpen(elicitationId: string, browser: Browser): Promise<boolean>;
 }
 
-/** The store holds digests only: reading it does not give access to a question. */
+/** The store contains only digests, so reading it does not give access to a question. */
 export function createAnswerLinks(store: PageStore): AnswerLinks {
   const nameOf = (id: string): PageEntryName => ({ family: 'answer-link', id });
   const browserOf = (id: string, digest: string): PageEntryName => ({
@@ -70,7 +73,8 @@ export function createAnswerLinks(store: PageStore): AnswerLinks {
     async revoke(id) {
       const link = await current(id);
       if (link === undefined) return false;
-      // A person who still has the link reads that it was revoked, instead of a request to sign in.
+      // This record stays, so that a person who still has the link is told that it was revoked instead of being asked
+      // to sign in.
       await store.put(nameOf(id), REVOKED, ACCESS_SECONDS_MAX * 1_000);
       await store.drop(browserOf(id, link.digest));
       return true;
@@ -80,7 +84,7 @@ export function createAnswerLinks(store: PageStore): AnswerLinks {
       const link = TOKEN.test(token) ? await current(id) : undefined;
       if (link === undefined || !equalSecrets(digestOf(id, token), link.digest)) return false;
       const name = browserOf(id, link.digest);
-      // Later than that only the browser that opened it in time comes in again.
+      // After that time, only the browser that opened the link in time has access.
       if (now >= link.opensUntil && (await store.read(name))?.taken !== true) return false;
       return (await store.take(name, fingerprintOf(browser))) !== undefined;
     },
@@ -94,7 +98,7 @@ export function createAnswerLinks(store: PageStore): AnswerLinks {
   };
 }
 
-/** Bound to the question, so that a token opens no other. */
+/** The digest covers the question, so a token opens no other question. */
 function digestOf(elicitationId: string, token: string): string {
   return sha256(`answer link ${elicitationId} ${token}`);
 }

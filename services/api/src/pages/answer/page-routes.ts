@@ -16,18 +16,23 @@ import { ACCESS_SECONDS_MAX } from './links.ts';
 import { questionHandlers } from './question.ts';
 
 interface AnswerDeps extends LinkDeps {
-  /** The parts with which owners sign in, unless they bind sessions. Absent where the deployment has no connect pages. */
+  /**
+   * The parts with which owners sign in, except with session binding. Absent if the deployment has no connect pages.
+   */
   readonly connect?: AuthPagesDeps;
 }
 
-// Fifty texts of some length; every character may take nine bytes in a form.
+// Enough for fifty long texts. A character may take nine bytes in a form.
 const ANSWER_BYTES_MAX = 256 * 1024;
 const REASON_BYTES_MAX = 32 * 1024;
 
 const PAGES = '/auth/answer';
 const NAME_LENGTH = 16;
 
-/** The browser of one question or approval, for as long as a link can give access: each has a cookie of its own. */
+/**
+ * The cookie of the browser that has access to one question or approval, for as long as a link can give access. Each
+ * record has its own cookie.
+ */
 export const ANSWER_COOKIE: CookieKind = {
   maxAgeSeconds: ACCESS_SECONDS_MAX,
   name: 'parley-answer',
@@ -39,7 +44,7 @@ export const ANSWER_COOKIE: CookieKind = {
 };
 
 const SHOW = { method: 'GET', path: '/auth/answer/:id' } as const;
-/** In the address of the page: the owner wants to sign in, although the question has a link. */
+/** A parameter in the page's address: the owner wants to sign in although the question has a link. */
 const SIGN_IN = 'sign-in';
 
 const byLink = questionHandlers(BY_LINK);
@@ -79,7 +84,7 @@ const OWNER_PAGES: readonly PageRoute<Parts>[] = [
   },
 ];
 
-/** How the page of one family of records is shown. */
+/** How the pages of one family of records are shown. */
 interface ShownPages {
   byLink(parts: LinkParts, visit: Visit): Promise<PageReply>;
   byOwner(owners: Parts, visit: Visit): Promise<PageReply>;
@@ -98,8 +103,8 @@ const APPROVAL_PAGES: ShownPages = {
 };
 
 /**
- * All of `/auth/answer`: the pages on which people answer a question, by a link or as its signed-in owner, and decide on an
- * approval. Links and sign-ins have cookies of their own. Mount it before the rest of `/auth`.
+ * All routes of `/auth/answer`: the pages on which people answer a question, through a link or as its signed-in owner,
+ * and decide on an approval. Links and sign-ins have separate cookies. Mount it before the rest of `/auth`.
  */
 export function answerPageRoutes({ connect, ...deps }: AnswerDeps): Surface {
   const parts = createPageParts(deps, ANSWER_COOKIE);
@@ -114,7 +119,7 @@ export function answerPageRoutes({ connect, ...deps }: AnswerDeps): Surface {
   };
 }
 
-/** The same route, from whose ends a signed-in person gets to what else waits for them. */
+/** The same route, whose final pages link a signed-in person to the inbox. */
 function leadingToInbox({ handle, ...route }: PageRoute<Parts>): PageRoute<Parts> {
   return { ...route, handle: async (parts, visit) => withInbox(await handle(parts, visit)) };
 }
@@ -126,14 +131,14 @@ function withInbox(reply: PageReply): PageReply {
   return isEnd ? { ...reply, view: { ...view, toInbox: true } } : reply;
 }
 
-/** True when owners can sign in on the answer page. */
+/** True if owners can sign in on the answer page. */
 export function hasAnswerPage({ identity }: Pick<AuthPagesDeps, 'identity'>): boolean {
   return identity.type !== 'bound';
 }
 
 /**
- * `GET /auth/answer/:id`: the question or the approval, for the browser that opened its link or for the person whose it is.
- * Reads only.
+ * `GET /auth/answer/:id`: shows the question or approval to the browser that opened its link, or to its owner. Only
+ * reads.
  */
 function showRoute(parts: LinkParts, owners: Parts | undefined): Route {
   return route<undefined, undefined, Browser>({

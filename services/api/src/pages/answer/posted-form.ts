@@ -8,14 +8,14 @@ import { plainBreaks } from '@parley/core/domain/text';
 import { controlName, initialValues } from '../views/answer/controls.ts';
 import type { ControlFault } from '../views/answer/strings.ts';
 
-/** A posted form: the content to answer with, or what is wrong with it, by the name of the field. */
+/** A posted form: the content of the answer, or the faults by the name of the field. */
 type PostedForm =
   | { readonly ok: true; readonly content: Record<string, FormValue> }
   | { readonly ok: false; readonly faults: ReadonlyMap<string, ControlFault> };
 
 /**
- * Reads the controls of the answer page by the rules of `/v1`. An empty control is an absent field. Choices are posted by
- * their position, because a browser changes line breaks in values.
+ * Reads the controls of the answer page by the rules of `/v1`. An empty control means an absent field. Choices are
+ * posted by their position, because browsers change line breaks in values.
  */
 export function readPostedForm(schema: FormSchema, posted: URLSearchParams): PostedForm {
   const content: [string, FormValue][] = [];
@@ -33,11 +33,14 @@ export function readPostedForm(schema: FormSchema, posted: URLSearchParams): Pos
     else if (check.ok) content.push([name, check.value]);
     else faults.set(name, isFraction(control, value) ? { rule: 'integer' } : check.fault);
   }
-  // Unlike assignment, this creates an own property for any name.
+  // Unlike assignment, this creates an own property for every name.
   return faults.size > 0 ? { ok: false, faults } : { ok: true, content: Object.fromEntries(content) };
 }
 
-/** Whether a control posts what it was drawn with. Pages show signs that cannot be seen, and browsers change line breaks. */
+/**
+ * True if a control posts the value with which it was drawn. The comparison allows for pages that show invisible
+ * characters as signs, and for browsers that change line breaks.
+ */
 function isUntouched(control: FormControl, posted: readonly string[]): boolean {
   if (control.initial === undefined) return false;
   const drawn = initialValues(control).map((value) => readable(plainBreaks(value)));
@@ -73,7 +76,7 @@ function isFraction({ kind }: FormControl, value: unknown): boolean {
   return kind === 'integer' && typeof value === 'string' && isTypedFraction(value);
 }
 
-/** The choice at a position; null, which no field accepts, for another text. */
+/** The choice at a position. For any other text null, which no field accepts. */
 function chosen({ choices }: FormControl, at: string): string | null {
   return /^\d{1,4}$/.test(at) ? (choices[Number(at)]?.value ?? null) : null;
 }

@@ -14,56 +14,56 @@ import type { AnsweredAs, ControlFault } from '../views/answer/strings.ts';
 import type { PageView } from '../views/view.ts';
 import { readPostedForm } from './posted-form.ts';
 
-/** What pages of answers need of the deployment; `Use` is what they use of the engine. */
+/** What answer pages need from the deployment. `Use` lists the methods of the engine that they use. */
 export interface AnsweringParts<Use extends keyof Engine> extends PageParts {
   readonly engine: Pick<Engine, Use>;
-  /** An answer counts as if the owner gave it over /v1. */
+  /** An answer counts against the same limits as an answer over /v1. */
   readonly callLimits: Pick<CallLimits, 'call' | 'answer'>;
 }
 
-/** What the answer page needs of the deployment, however the browser got there. */
+/** What the answer page needs from the deployment, for every entrance. */
 export type QuestionParts = AnsweringParts<'answer'>;
 
-/** An open question, for a browser that may answer it. */
+/** An open question that is shown to a browser which may answer. */
 interface OpenQuestion {
   readonly row: Row;
   readonly now: number;
-  /** The owner, by the name of the sign-in; absent for a browser that came by a link. */
+  /** The owner's name from the sign-in; absent for a browser that came through a link. */
   readonly person?: string;
 }
 
-/** The question, or the page for a browser that does not get it. */
+/** A question; or the page for a browser that may not see it. */
 export type Found =
   | OpenQuestion
   | {
       readonly view: PageView;
-      /** Another person than the owner is signed in. */
+      /** Present if a person other than the owner is signed in. */
       readonly mismatch?: true;
     };
 
-/** How a browser gets to a question: by its link, or by the sign-in of the owner. */
+/** How a browser reaches a question: through its link, or through the owner's sign-in. */
 export interface Entrance<Parts extends QuestionParts> {
-  /** Who settled the question, on the wire. */
+  /** The surface that is recorded with the answer. */
   readonly surface: string;
-  /** Finds what this visitor may see, and writes nothing. */
+  /** Finds what this visitor may see, without writing anything. */
   find(parts: Parts, visit: Visit): Promise<Found>;
-  /** The path that the forms of the question are below. */
+  /** The path below which the question's forms are. */
   pathOf(elicitationId: string): string;
 }
 
 type Handle<Parts> = (parts: Parts, visit: Visit) => Promise<PageReply>;
 
-/** What browsers that come by one entrance can do with a question. */
+/** The handlers for the browsers of one entrance. */
 interface QuestionHandlers<Parts> {
-  /** Shows what `find` of the entrance has returned. */
+  /** Shows the result of the entrance's `find`. */
   show(visit: Visit, found: Found): PageReply;
-  /** The answer, or consent to open the address of the question. */
+  /** Answers, or consents to open the question's address. */
   readonly accept: Handle<Parts>;
-  /** An explicit no. */
+  /** Declines explicitly. */
   readonly decline: Handle<Parts>;
 }
 
-/** Makes the handlers of one entrance. */
+/** Makes the handlers for one entrance. */
 export function questionHandlers<Parts extends QuestionParts>(
   entrance: Entrance<Parts>,
 ): QuestionHandlers<Parts> {
@@ -102,8 +102,8 @@ export function questionHandlers<Parts extends QuestionParts>(
 }
 
 /**
- * The form of a browser that may answer, and the question; the page for all others. `as` is what the form makes of the
- * question. Throws `rate_limited`.
+ * The posted form and the question, for a browser that may answer; for all others, the page to show. `as` is how the
+ * form would end the question. Throws `rate_limited`.
  */
 async function enter<Parts extends QuestionParts>(
   entrance: Entrance<Parts>,
@@ -126,12 +126,12 @@ async function enter<Parts extends QuestionParts>(
   return { question: found, fields: form.fields };
 }
 
-/** Tells a person whose question had ended otherwise that what they sent was not recorded. */
+/** Adds to the page that the person's answer was not recorded, if the question had ended in another way. */
 function asLate(view: PageView, as: AnsweredAs): PageView {
   return view.page === 'answer-ended' && view.ended !== as ? { ...view, late: true } : view;
 }
 
-/** Answers as the owner. Returns the page to show when the question did not take the answer. */
+/** Answers as the owner. Returns the page to show if the answer was not accepted. */
 async function respond(
   { surface }: Pick<Entrance<never>, 'surface'>,
   { engine }: QuestionParts,
@@ -151,7 +151,7 @@ async function respond(
   }
 }
 
-/** The page of a question that has ended. It claims an answer only where one was given by this entrance. */
+/** The page of a question that has ended. It says "answered" only if the answer came through this entrance. */
 export function endedView(
   { status, settlement }: Row,
   { surface }: Pick<Entrance<never>, 'surface'>,
@@ -171,7 +171,7 @@ export function endedView(
   }
 }
 
-/** What a person typed, and what is wrong with it. */
+/** The text that a person typed, and its faults. */
 interface Typed {
   readonly fields: URLSearchParams;
   readonly faults: ReadonlyMap<string, ControlFault>;

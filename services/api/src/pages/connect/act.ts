@@ -16,7 +16,7 @@ import { failed, failedView, finishFlow, noteFailure } from './finish.ts';
 import { secretFormOf, secretView } from './show.ts';
 import { noteWaiting } from './waiting.ts';
 
-/** `POST /auth/connect/:id/start`: the person agreed; out to the provider. */
+/** `POST /auth/connect/:id/start`: the person agreed, so the browser is redirected to the provider. */
 export async function start(parts: Parts, visit: Visit): Promise<PageReply> {
   const entered = await enter(parts, visit);
   if ('view' in entered) return page(entered.view);
@@ -36,7 +36,7 @@ export async function start(parts: Parts, visit: Visit): Promise<PageReply> {
   return page({ page: 'continue', url: begun.url, origin: new URL(begun.url).origin });
 }
 
-/** `POST /auth/connect/:id/secret`: the key that the person typed. */
+/** `POST /auth/connect/:id/secret`: receives the key that the person typed. */
 export async function takeSecret(parts: Parts, visit: Visit): Promise<PageReply> {
   const entered = await enter(parts, visit);
   if ('view' in entered) return page(entered.view);
@@ -56,7 +56,7 @@ export async function takeSecret(parts: Parts, visit: Visit): Promise<PageReply>
   return page((await countFailure(parts, visit)) ?? secretView(visit, admitted, form, 'rejected'));
 }
 
-/** `POST /auth/connect/:id/decline`: an explicit no. */
+/** `POST /auth/connect/:id/decline`: declines explicitly. */
 export async function decline(parts: Parts, visit: Visit): Promise<PageReply> {
   const entered = await enter(parts, visit);
   if ('view' in entered) return page(entered.view);
@@ -68,7 +68,10 @@ export async function decline(parts: Parts, visit: Visit): Promise<PageReply> {
   return page({ page: 'declined' });
 }
 
-/** The form of a person who may act, with what it says; the page for everybody else. Throws `rate_limited`. */
+/**
+ * The posted form, and what it is about, for a person who may act; for everybody else, the page to show. Throws
+ * `rate_limited`.
+ */
 async function enter(
   parts: Parts,
   visit: Visit,
@@ -84,12 +87,12 @@ async function enter(
   return { view: (await countFailure(parts, visit)) ?? admitted.view };
 }
 
-/** Records that the owner agreed to go on. Of a person yet unknown nothing is recorded. */
+/** Records that the owner agreed to continue. Nothing is recorded for a person who is not yet known. */
 async function markOpened(parts: Parts, admitted: Admitted): Promise<PageView | undefined> {
   return parts.identity.type === 'bound' ? undefined : respond(parts, admitted, 'accept');
 }
 
-/** Answers as the owner; the page to show when the question has ended otherwise by then. */
+/** Answers as the owner. Returns the page to show if the question has ended in another way. */
 async function respond(
   parts: Parts,
   { row, owner, target }: Admitted,

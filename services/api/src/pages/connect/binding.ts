@@ -23,7 +23,7 @@ const Binding = z.object({
   elicitationId: z.string(),
   tenant: z.string(),
   userId: z.string(),
-  /** What the browser did; absent when it declined. */
+  /** The connection that the browser made; absent if it declined. */
   connection: z.object({ flowId: z.string(), toolId: z.string(), connectorId: z.string() }).optional(),
 });
 type Binding = z.infer<typeof Binding>;
@@ -31,7 +31,10 @@ type Binding = z.infer<typeof Binding>;
 export const BindingReport = z.strictObject({ session: z.string().min(1).max(128) });
 export type BindingReport = z.infer<typeof BindingReport>;
 
-/** Holds back what a browser got, and sends it to where it is known. */
+/**
+ * Stages a browser's credential until its person is known, and sends the browser to the page that identifies the
+ * person.
+ */
 export async function bindConnection(
   parts: Parts,
   identity: BoundIdentity,
@@ -44,7 +47,9 @@ export async function bindConnection(
   return bind(parts, identity, { elicitationId, tenant, userId, connection });
 }
 
-/** Holds back a browser's no, and sends it to where it is known. */
+/**
+ * Stores a browser's refusal until its person is known, and sends the browser to the page that identifies the person.
+ */
 export function bindDecline(
   parts: Parts,
   identity: BoundIdentity,
@@ -67,8 +72,8 @@ async function bind(parts: Parts, identity: BoundIdentity, binding: Binding): Pr
 }
 
 /**
- * `POST /auth/complete` with the person's own token: says whose browser that was. Ends what it began if the question is
- * that person's, else nothing. The same call again gets the same answer.
+ * `POST /auth/complete` with the person's own token: reports to whom the browser belongs. If the question is that
+ * person's, ends what the browser began; otherwise does nothing. A repeated call gets the same reply.
  */
 export async function complete(
   parts: Parts,
@@ -104,12 +109,12 @@ async function connectAs(
   const staged = await parts.vault.staged(unknown);
   if (staged === undefined) return endedBefore(parts, known, elicitationId);
   const ending = await endFlow(parts, known, elicitationId, staged.reveal());
-  // Last, so that a call that stops half-way can be made again.
+  // This comes last, so that an interrupted call can be repeated.
   await parts.vault.drop(unknown);
   return ending;
 }
 
-/** How the question ended, when an earlier call ended it or the time for the call has passed. */
+/** How the question ended, if an earlier call ended it or the time for the call has passed. */
 async function endedBefore(parts: Parts, known: FlowRef, elicitationId: string): Promise<Ending> {
   const { row } = await parts.elicitations.read(elicitationId);
   if (row !== undefined && isTerminal(row.status))

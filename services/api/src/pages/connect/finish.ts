@@ -9,15 +9,15 @@ import { type PageReply, page, type Visit } from '../serving/visit.ts';
 import type { PageView } from '../views/view.ts';
 import { bindConnection } from './binding.ts';
 
-/** What a person came back from. */
+/** The state with which a person returned. */
 interface Returned {
   readonly flow: Flow;
   readonly target: AccountTarget;
 }
 
 /**
- * Ends a flow that brought a credential. With session binding the person is not known yet, so the credential stays
- * staged until the deployer's backend reports who it was.
+ * Ends a flow that brought a credential. With session binding, the person is not known yet: the credential stays staged
+ * until the deployer's backend reports the person.
  */
 export async function finishFlow(
   parts: Parts,

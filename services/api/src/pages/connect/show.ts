@@ -8,7 +8,7 @@ import { buildFormTarget, type PageReply, page, single, type Visit } from '../se
 import type { Asking, PageView } from '../views/view.ts';
 import { isWaiting } from './waiting.ts';
 
-/** `GET /auth/connect?elicitationId=`: to the page itself, and whatever else was in the address is dropped. */
+/** `GET /auth/connect?elicitationId=`: redirects to the page's own address, without any other parameter. */
 export async function showAlias(_parts: Parts, { query }: Visit): Promise<PageReply> {
   const id = single(query, 'elicitationId') ?? '';
   return bucketOfElicitationId(id) === undefined
@@ -16,7 +16,10 @@ export async function showAlias(_parts: Parts, { query }: Visit): Promise<PageRe
     : { type: 'moved', path: connectPath(id) };
 }
 
-/** `GET /auth/connect/:id`: what is asked, before anything happens. Reads only: mail scanners open links, too. */
+/**
+ * `GET /auth/connect/:id`: shows what is asked, before anything happens. It only reads, because mail scanners open
+ * links too.
+ */
 export async function showConnect(parts: Parts, visit: Visit): Promise<PageReply> {
   const admitted = await admit(parts, visit, visit.param);
   if (admitted.type === 'shown') return page(admitted.view);
@@ -48,7 +51,9 @@ async function askingView(visit: Visit, admitted: Admitted): Promise<PageView> {
   };
 }
 
-/** The form of a connector that takes a typed secret; undefined for others. Calls `begin`, so only for `api_key`. */
+/**
+ * The form of a connector whose secret is typed; undefined for others. It calls `begin`, so it is only for `api_key`.
+ */
 export async function secretFormOf({ row, owner, target }: Admitted): Promise<SecretForm | undefined> {
   const begun = await target.connector.begin({ flowId: row.id, tenant: owner.tenant });
   return begun.type === 'form' ? begun : undefined;
@@ -85,7 +90,7 @@ function askingOf(admitted: Admitted): Asking {
   };
 }
 
-/** The tool that may use a secret, as people know it. */
+/** The tool that may use a secret, by its title. */
 function takerOf({ row }: Admitted): string {
   const { onceFor, toolName = '' } = row.definition.context;
   return typeof onceFor === 'string' && onceFor !== '' ? onceFor : toolName;

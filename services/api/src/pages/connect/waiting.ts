@@ -8,10 +8,10 @@ import { type PageReply, page, single, type Visit } from '../serving/visit.ts';
 import { failed, finishFlow } from './finish.ts';
 
 const WAITING_MS = 60 * 60_000;
-// The page polls by itself. After this many polls it leads back, so that the person can begin again.
+// The page polls automatically. After this many polls it returns to the start, so that the person can begin again.
 const POLLS_MAX = 12;
 
-/** Records that a browser waits for a provider's report. */
+/** Records that a browser waits for the provider's report. */
 export async function noteWaiting({ store }: Parts, visit: Visit, flow: Flow): Promise<void> {
   const { tenant, userId } = flow;
   await store.put(nameOf(visit, flow.elicitationId), flow.flowId, WAITING_MS, { tenant, userId });

@@ -13,7 +13,7 @@ const LATER: ProgramAnswer = { type: 'empty', status: 503 };
 type Report = Exclude<WebhookVerdict, { type: 'refused' }>;
 
 /**
- * Verifies the reports of a connector's provider; undefined for a connector without reports. The verifier throws errors
+ * The verification of reports from a connector's provider; undefined for a connector without reports. It throws errors
  * that `refusalOf` maps.
  */
 export function verifierOf({ targets }: Parts, connectorId: string): VerifySignature<Report> | undefined {
@@ -43,8 +43,9 @@ export function refusalOf(error: unknown): ProgramAnswer | undefined {
 }
 
 /**
- * `POST /auth/webhooks/:connectorId`: a provider's report. It has an effect only when it is signed, belongs to a known
- * flow, and the provider confirms it when asked. A repeat changes nothing. Replies 503 only when a retry may succeed.
+ * `POST /auth/webhooks/:connectorId`: receives a provider's report. It has an effect only if it is signed, belongs to a
+ * known flow, and the provider confirms it when asked. A repeat changes nothing. Replies 503 only if a retry may
+ * succeed.
  */
 export async function webhook(parts: Parts, connectorId: string, report: Report): Promise<ProgramAnswer> {
   const connector = parts.targets.connector(connectorId);
@@ -55,7 +56,7 @@ export async function webhook(parts: Parts, connectorId: string, report: Report)
     parts.flows.find(name),
     parts.flows.callbackStateOf(name),
   ]);
-  // The flow was not begun here, has ended, or uses session binding, where the browser polls by itself.
+  // The flow did not begin here, has ended, or uses session binding, with which the browser polls.
   if (found === undefined || callbackState === undefined || parts.identity.type === 'bound') return TAKEN;
   const { flow } = found;
   const asked = await findAsked(parts, flow.elicitationId);

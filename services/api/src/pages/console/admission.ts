@@ -11,17 +11,17 @@ import { scopesOf } from './roles.ts';
 
 const CSRF_HEADER = 'parley-csrf';
 const TENANT_HEADER = 'parley-tenant';
-// The longest time that a stream stays open, so that it ends soon after its session. A page opens the stream again.
+// The maximum duration of a stream, so that it ends soon after its session. The page opens it again.
 const STREAM_MS = 60_000;
 
-/** Admits the operators who have signed in to calls of the admin API. */
+/** Admits signed-in operators to calls of the admin API. */
 export function createOperatorSessions(
   parts: Pick<ConsoleParts, 'cookie' | 'sessions' | 'publicUrl'>,
 ): OperatorSessions {
   return {
     async admit(head, changes) {
       const { browser, session } = await sessionOf(parts, head);
-      // A page of another origin cannot send a header with this name, so it cannot even make the server read.
+      // A page of another origin cannot send this header, so it cannot even make the server read.
       const tenant = head.headers[TENANT_HEADER];
       const found = session.tenants.find((one) => one.tenant === tenant);
       if (found === undefined) throw forbidden(`You have no role in the tenant that ${TENANT_HEADER} names.`);
@@ -38,7 +38,7 @@ export function createOperatorSessions(
   };
 }
 
-/** The session of a request that our own page made. Throws `unauthenticated` and `forbidden`. */
+/** The session of a request that the console's own page made. Throws `unauthenticated` and `forbidden`. */
 export async function sessionOf(
   { cookie, sessions, publicUrl }: Pick<ConsoleParts, 'cookie' | 'sessions' | 'publicUrl'>,
   head: RequestHead,
@@ -51,7 +51,7 @@ export async function sessionOf(
   return { browser, session };
 }
 
-/** Throws `forbidden` unless the request shows the token of its own session. */
+/** Throws `forbidden` unless the request contains its session's token. */
 export function checkCsrf(browser: Browser, { headers }: RequestHead): void {
   const given = headers[CSRF_HEADER];
   if (!isOurForm(browser, typeof given === 'string' ? given : undefined))

@@ -1,11 +1,14 @@
 import { extname } from 'node:path';
 import { z } from 'zod';
 
-/** The console as it was built. */
+/** The built console. */
 export interface ConsoleFiles {
-  /** The page, which is the same for every path. */
+  /** The page, which is the same for every path of the console. */
   readonly page: string;
-  /** The files that the page loads, by name. A name holds a digest of its file, so a file never changes. */
+  /**
+   * The files that the page loads, by name. A name contains a digest of its file, so a file under one name never
+   * changes.
+   */
   readonly assets: ReadonlyMap<string, ConsoleAsset>;
 }
 
@@ -21,7 +24,7 @@ const TYPES: Readonly<Record<string, string>> = {
 
 const Built = z.object({ page: z.string(), assets: z.record(z.string(), z.string()) });
 
-/** The console in the file that its build has written. */
+/** Reads the file that the console's build wrote. */
 export function parseConsoleFiles(text: string): ConsoleFiles {
   const { page, assets } = Built.parse(JSON.parse(text));
   const known = Object.entries(assets).flatMap(([name, content]) => {

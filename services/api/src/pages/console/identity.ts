@@ -5,13 +5,13 @@ import type { ProviderIdentity, SignInFailure } from '../identity/identity.ts';
 import { nameOf, scopesFor, userIdOf } from '../identity/oidc.ts';
 import { claimAt, OPERATOR_ROLES, rolesOf, type TenantRoles } from './roles.ts';
 
-/** Who has signed in to the console, and what they may do there. */
+/** A person who signed in to the console, and the person's roles. */
 export interface Operator {
-  /** The user id, which is the same in questions to this person. */
+  /** The user id, which is the same as in questions to this person. */
   readonly userId: string;
   /** Display name from the sign-in, shown only to that person. */
   readonly name: string;
-  /** Empty for somebody who may do nothing. */
+  /** The tenants with roles; empty for a person without any. */
   readonly tenants: readonly TenantRoles[];
 }
 
@@ -21,7 +21,7 @@ interface ProviderOperators extends Pick<ProviderIdentity, 'type' | 'organisatio
   finish(url: string, callbackState: CallbackState): Promise<Operator | SignInFailure>;
 }
 
-/** Development only: a typed user id is believed, and has every role. */
+/** Development only: a typed user id is accepted without proof and has every role. */
 interface TypedOperators {
   readonly type: 'typed';
   operator(typed: string): Operator | undefined;
@@ -59,7 +59,7 @@ export function createOidcOperators(options: OidcOperatorOptions): OperatorIdent
   };
 }
 
-/** Believes the user id that is typed. The check of the environment refuses it in production. */
+/** Accepts a typed user id without proof. The check of the environment forbids it in production. */
 export function createTypedOperators(tenants: readonly string[]): OperatorIdentity {
   return {
     type: 'typed',

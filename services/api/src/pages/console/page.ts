@@ -4,9 +4,9 @@ import { html } from '../kit/html.ts';
 import type { Brand } from '../kit/layout.ts';
 import type { ConsoleFiles } from './files.ts';
 
-/** The parts from which the page of the console is served. */
+/** The parts from which the console's page is served. */
 export interface ConsolePage {
-  /** Absent where the console was not built. */
+  /** Undefined if the console was not built. */
   readonly files: ConsoleFiles | undefined;
   readonly https: boolean;
   readonly brand: Brand;
@@ -15,7 +15,7 @@ export interface ConsolePage {
 const ASSETS = '/console/assets/';
 const YEAR_SECONDS = 31_536_000;
 
-/** The page, which is the same for each path of the console, because the browser decides which view it shows. */
+/** The page, which is the same for every path of the console, because the browser chooses the view. */
 export function consolePage({ files, https, brand }: ConsolePage, { url }: RequestHead): Reply {
   if (url.startsWith(ASSETS)) return missingAsset();
   if (files === undefined)
@@ -90,7 +90,7 @@ function pageReply(status: number, body: string, { https, policy }: PageProtecti
   };
 }
 
-/** The policy allows scripts and styles from our own files alone, and mark-up from the templates of Lit alone. */
+/** The policy allows scripts and styles only from Parley's own files, and markup only from Lit templates. */
 function policyOf({ logoUrl }: Brand): string {
   const logo = logoUrl === undefined ? '' : ` ${new URL(logoUrl).origin}`;
   return [

@@ -7,20 +7,20 @@ import type { ConsoleFiles } from './files.ts';
 import type { OperatorIdentity } from './identity.ts';
 import { type ConsoleSessions, createConsoleSessions } from './sessions.ts';
 
-/** What the console needs. */
+/** What the console needs from the deployment. */
 export interface ConsoleDeps extends PageDeps {
-  /** Absent where the console was not built. */
+  /** Undefined if the console was not built. */
   readonly files: ConsoleFiles | undefined;
   readonly identity: OperatorIdentity;
   /** The keys that seal the state of a sign-in. */
   readonly keys: KeyRing;
   readonly idleMs: number;
   readonly sessionMs: number;
-  /** Called with each change of who is signed in. `requestId` is the id that the page shows. */
+  /** Called for each sign-in and sign-out. `requestId` is the id that the page shows. */
   readonly onSession: (change: SessionChange, requestId: string) => void;
 }
 
-/** A change of who is signed in, for the log. */
+/** A sign-in or sign-out, for the log. */
 export interface SessionChange {
   readonly change: 'signed-in' | 'signed-out' | 'no-role';
   readonly operator: string;
@@ -28,7 +28,7 @@ export interface SessionChange {
   readonly tenants: readonly string[];
 }
 
-/** What the routes of the console share. */
+/** Shared by the console's routes. */
 export interface ConsoleParts extends ConsoleDeps, PageParts {
   readonly sessions: ConsoleSessions;
   readonly flows: Flows;

@@ -14,8 +14,9 @@ const ENTRIES_MAX = 1_000;
 const TENANTS_MAX = 50;
 
 /**
- * The roles that a claim gives in these tenants. The claim is a list of `role`, which holds in all of them, and of `tenant:role`; or an
- * object from a tenant to its role or roles. An entry without a known role or a listed tenant gives nothing.
+ * The roles that a claim gives in these tenants. The claim is a list of `role`, which applies to all of them, and
+ * `tenant:role`; or an object from a tenant to its role or roles. Entries with an unknown role or an unlisted tenant
+ * are ignored.
  */
 export function rolesOf(claim: unknown, tenants: readonly string[]): readonly TenantRoles[] {
   const given = new Map<string, Set<string>>();
@@ -32,7 +33,7 @@ export function rolesOf(claim: unknown, tenants: readonly string[]): readonly Te
     .slice(0, TENANTS_MAX);
 }
 
-/** The value of a claim by its name, else by a path with dots into objects. */
+/** The value of a claim by its name, or else by a dotted path into objects. */
 export function claimAt(claims: Readonly<Record<string, unknown>>, name: string): unknown {
   if (Object.hasOwn(claims, name)) return claims[name];
   let value: unknown = claims;
@@ -41,7 +42,10 @@ export function claimAt(claims: Readonly<Record<string, unknown>>, name: string)
   return value;
 }
 
-/** The scopes with which an operator of these roles acts. Every role reads without a scope; content needs the role `reader`. */
+/**
+ * The scopes with which an operator with these roles acts. Every role may read without a scope; content requires the
+ * role `reader`.
+ */
 export function scopesOf(roles: readonly OperatorRole[]): readonly Scope[] {
   return [
     ...(roles.includes('operator') ? (['operate'] as const) : []),
@@ -50,7 +54,7 @@ export function scopesOf(roles: readonly OperatorRole[]): readonly Scope[] {
 }
 
 interface RoleGrant {
-  /** Absent for a role in every tenant. */
+  /** Absent for a role in all tenants. */
   readonly tenant?: string;
   readonly role: string;
 }

@@ -21,7 +21,7 @@ export function consoleRoutes(parts: ConsoleParts): Surface {
   };
 }
 
-/** `/console` where there is no console. */
+/** The route of `/console` for a deployment without a console. */
 export function noConsoleRoutes(https: boolean): Surface {
   return { routes: [], below: { path: BELOW, missing: () => noConsolePage(https) } };
 }

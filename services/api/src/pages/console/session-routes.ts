@@ -6,12 +6,12 @@ import type { ConsoleParts } from './parts.ts';
 
 const TITLE = 'Parley';
 
-/** The routes with which the page reads and ends its own session. */
+/** The routes with which the page reads and ends its session. */
 export function sessionRoutes(parts: ConsoleParts): readonly Route[] {
   return [readRoute(parts), signOutRoute(parts)];
 }
 
-/** The proof keeps the head of the request for its handler, because only a handler may ask the store. */
+/** The proof passes the head of the request on, because only a handler may ask the store. */
 const BY_COOKIE = { by: 'session', read: (head: RequestHead) => head } as const;
 
 function readRoute(parts: ConsoleParts): Route {

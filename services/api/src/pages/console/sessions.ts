@@ -10,15 +10,15 @@ const OperatorSession = z.object({
   userId: z.string(),
   name: z.string(),
   tenants: z.array(z.object({ tenant: z.string(), roles: z.array(z.enum(OPERATOR_ROLES)) })),
-  /** The end on the clock of the pod that signed the operator in. The store ends the session by its own clock. */
+  /** When the session ends, on the clock of the pod that signed the operator in. The store ends it by its own clock. */
   endsAtMs: z.number(),
 });
 type OperatorSession = z.infer<typeof OperatorSession>;
 
-/** The operators who are signed in to the console, by browser, for all pods. */
+/** The operators who are signed in to the console, by browser, on all pods. */
 export interface ConsoleSessions {
   find(browser: Browser): Promise<OperatorSession | undefined>;
-  /** Signs in under a new browser id, which it returns. An id that an attacker planted is thus of no use. */
+  /** Signs in under a new browser id, which it returns. An id that an attacker planted is then useless. */
   signIn(browser: Browser, operator: Operator): Promise<string>;
   signOut(browser: Pick<Browser, 'id'>): Promise<void>;
 }
@@ -27,7 +27,7 @@ interface ConsoleSessionsDeps {
   readonly store: PageStore;
   /** How long a session lasts without a request. */
   readonly idleMs: number;
-  /** How long a session lasts at most. */
+  /** The maximum duration of a session. */
   readonly sessionMs: number;
 }
 
@@ -35,8 +35,8 @@ const SEEN_MAX = 10_000;
 const SEEN_MS_MAX = 30_000;
 
 /**
- * A session is an entry that is written once and expires at its absolute end. A second entry says that it is in use. Pods renew the
- * second entry alone, so that a session that was ended is never written again.
+ * A session is an entry that is written once and expires at its absolute end. A second entry marks it as in use. Pods
+ * renew only the second entry, so an ended session is never written again.
  */
 export function createConsoleSessions({ store, idleMs, sessionMs }: ConsoleSessionsDeps): ConsoleSessions {
   const nameOf = (id: string) => ({ family: 'operator', id }) as const;
@@ -61,7 +61,7 @@ export function createConsoleSessions({ store, idleMs, sessionMs }: ConsoleSessi
     async signIn(browser, { userId, name, tenants }) {
       const id = mintBrowserId();
       const session = { userId, name, tenants, endsAtMs: Date.now() + sessionMs };
-      // The session belongs to the person in each tenant, so that an erasure in any of these ends it.
+      // The session belongs to the person in each tenant, so that an erasure in any tenant ends it.
       const owners = tenants.map(({ tenant }) => ({ tenant, userId }));
       await store.put(nameOf(id), JSON.stringify(session), sessionMs, ...owners);
       await note(id);

@@ -12,12 +12,12 @@ const SIGN_IN = '/console/sign-in';
 const PLACE = /^\/console(?:[/?][\w.~%!$&'()*+,;=:@/?-]*)?$/;
 const PLACE_LENGTH_MAX = 1_000;
 
-/** `GET /console/sign-in?to=<path>`: says where the operator signs in. */
+/** `GET /console/sign-in?to=<path>`: shows where the operator signs in. */
 export async function showSignIn(parts: ConsoleParts, visit: Visit): Promise<PageReply> {
   return page(signInView(parts, visit, placeOf(single(visit.query, 'to'))));
 }
 
-/** `POST /console/sign-in?to=<path>`: redirects to the provider, or signs in with the name that was typed. */
+/** `POST /console/sign-in?to=<path>`: redirects to the provider, or signs in with a typed name. */
 export async function signIn(parts: ConsoleParts, visit: Visit): Promise<PageReply> {
   const to = placeOf(single(visit.query, 'to'));
   const form = await readForm(parts, visit, to);
@@ -53,7 +53,7 @@ function signInView({ identity }: ConsoleParts, { browser }: Visit, to: string, 
     : { page: 'dev-sign-in', ...form };
 }
 
-/** Signs an operator in who has a role somewhere; shows everybody else that they have none. */
+/** Signs in an operator who has a role in some tenant. Everybody else gets a page that says that they have none. */
 async function enter(parts: ConsoleParts, visit: Visit, operator: Operator, to: string): Promise<PageReply> {
   const { userId, tenants } = operator;
   const note = (change: 'signed-in' | 'no-role') =>
@@ -72,7 +72,7 @@ async function enter(parts: ConsoleParts, visit: Visit, operator: Operator, to: 
   return { type: 'moved', path: to, browserId };
 }
 
-/** The place in the console that a text names; the first page where the text names no place. */
+/** The path in the console that a text names; by default, the first page. */
 function placeOf(text = HOME): string {
   return text.length <= PLACE_LENGTH_MAX && PLACE.test(text) ? text : HOME;
 }

@@ -5,7 +5,7 @@ export function createBoundIdentity(url: string): BoundIdentity {
   return { type: 'bound', url };
 }
 
-/** The address of that page for one session. The session id has no use without the owner's token. */
+/** The address of that page for one session. The session id is useless without the owner's token. */
 export function bindingUrlOf({ url }: BoundIdentity, session: string): string {
   const target = new URL(url);
   target.searchParams.set('session', session);

@@ -22,12 +22,12 @@ export interface CodeFlowOptions {
   readonly clientId: string;
   /** Absent for a public client. */
   readonly clientSecret?: string;
-  /** Registered there for this sign-in alone. */
+  /** The redirect URI, which is registered at the provider for this sign-in alone. */
   readonly redirectUri: string;
   readonly scopes: readonly string[];
-  /** True where refresh tokens are wanted, if the provider has them. */
+  /** True if refresh tokens are requested, in case the provider supports them. */
   readonly wantsRenewal?: boolean;
-  /** False where an ID token lacks what the sign-in is about; the userinfo endpoint is then asked. */
+  /** False if an ID token lacks what the sign-in needs; the userinfo endpoint is then asked. */
   readonly isEnough: (claims: IdTokenClaims) => boolean;
   /** Allow http on loopback hosts, for development. */
   readonly allowLoopbackHttp?: boolean;
@@ -35,7 +35,7 @@ export interface CodeFlowOptions {
 
 export type IdTokenClaims = Readonly<Record<string, unknown>>;
 
-/** What a provider says of who has signed in. */
+/** The provider's statements about a person who has signed in. */
 export interface SaidClaims {
   readonly claims: IdTokenClaims;
   readonly tokens: SignInTokens;
@@ -44,7 +44,7 @@ export interface SaidClaims {
 /** A sign-in at an OpenID provider: code flow with PKCE, nonce, and the issuer check of RFC 9207. */
 export interface CodeFlow extends Pick<ProviderIdentity, 'organisation' | 'begin'> {
   readonly company: Company;
-  /** Never rejects. `url` is where the browser came back; only its query counts. */
+  /** Never rejects. `url` is the address to which the browser returned; only its query counts. */
   finish(url: string, callbackState: CallbackState): Promise<SaidClaims | SignInFailure>;
 }
 
@@ -65,7 +65,8 @@ export function createCodeFlow(options: CodeFlowOptions): CodeFlow {
     allowLoopbackHttp,
     renewsIdTokens: true,
   });
-  // Signatures are checked although TLS would do (OpenID Connect Core, 3.1.3.7): a proxy may stand in between.
+  // Signatures are checked although TLS would suffice (OpenID Connect Core, 3.1.3.7), because a proxy may be in
+  // between.
   const source = () =>
     load().then(
       (server) => {
@@ -113,7 +114,7 @@ async function claimsOf(
 ): Promise<SaidClaims | SignInFailure> {
   const kept = SignInState.safeParse(callbackState);
   if (!kept.success) return signInFailure('the way out to the sign-in is not known');
-  // Behind a proxy the address that was called may look different from the one that is registered.
+  // The registered address is used: behind a proxy, the address that was called may look different.
   const back = new URL(redirectUri);
   back.search = new URL(url, redirectUri).search;
   try {
@@ -137,12 +138,12 @@ async function claimsOf(
   }
 }
 
-/** The scope for a refresh token, where the provider has one. */
+/** The scope for a refresh token, if the provider supports one. */
 function renewalScopes(server: Configuration): readonly string[] {
   return server.serverMetadata().scopes_supported?.includes(OFFLINE) === true ? [OFFLINE] : [];
 }
 
-/** A sign-in that failed, for the log. */
+/** A failed sign-in, for the log. */
 export function signInFailure(detail: string, providerError?: string): SignInFailure {
   return { type: 'failed', detail, ...(providerError !== undefined && { providerError }) };
 }

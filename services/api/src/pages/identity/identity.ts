@@ -12,9 +12,9 @@ export interface Person extends Owner {
 /** A redirect to the sign-in of a provider. */
 interface SignInStart {
   readonly url: string;
-  /** At least 128 random bits, by which the return finds its flow. */
+  /** At least 128 random bits, with which the flow is found on return. */
   readonly state: string;
-  /** Kept sealed on the server until the return. */
+  /** Sealed and stored on the server until the return. */
   readonly callbackState: CallbackState;
 }
 
@@ -25,7 +25,7 @@ export interface SignInFailure {
   readonly providerError?: string;
 }
 
-/** A person has signed in. `signIn` is what connects their accounts; absent where no account is connected by it. */
+/** A person who has signed in. `signIn` can connect the person's accounts; absent if it connects none. */
 export interface SignedIn {
   readonly type: 'signed-in';
   readonly person: Person;
@@ -39,27 +39,27 @@ export interface ProviderIdentity {
   readonly type: 'provider';
   /** Display name of the provider. */
   readonly organisation: string;
-  /** Connects accounts of people who have signed in. */
+  /** Connects the accounts of people who have signed in. */
   readonly company: Company;
-  /** Never rejects. `anew` makes the provider ask again, even if a person is signed in there. */
+  /** Never rejects. `anew` makes the provider ask again even if a person is signed in there. */
   begin(options: { readonly anew: boolean }): Promise<SignInStart | SignInFailure>;
-  /** Never rejects. `url` is where the browser came back; only its query counts. */
+  /** Never rejects. `url` is the address to which the browser returned; only its query counts. */
   finish(url: string, callbackState: CallbackState): Promise<SignInResult>;
 }
 
-/** Development only: a typed user id is believed. */
+/** Development only: a typed user id is accepted without proof. */
 export interface TypedIdentity {
   readonly type: 'typed';
   person(typed: string): Person | undefined;
 }
 
 /**
- * Session binding: people do not sign in here. Afterwards the deployer's backend reports the person, with that person's
- * own token. Until then no credential of the browser is usable, and no answer of it is recorded.
+ * Session binding: people do not sign in here. Afterwards the deployer's backend reports the person, with the person's
+ * own token. Until then, no credential of the browser can be used and no answer of it is recorded.
  */
 export interface BoundIdentity {
   readonly type: 'bound';
-  /** The deployer's page that identifies the person; gets `?session=`. */
+  /** The deployer's page that identifies the person. It gets the parameter `session`. */
   readonly url: string;
 }
 

@@ -5,11 +5,14 @@ import { type CodeFlowOptions, createCodeFlow, type IdTokenClaims, signInFailure
 import type { Person, ProviderIdentity, SignInFailure, SignInResult } from './identity.ts';
 
 export interface OidcOptions extends Omit<CodeFlowOptions, 'scopes' | 'wantsRenewal' | 'isEnough'> {
-  /** The claim that is the userId of questions. */
+  /** The claim with the userId of questions. */
   readonly userClaim: string;
-  /** With one, everybody is of that tenant; with several, the claim `tenant` says of which. */
+  /** With one tenant, everybody belongs to it. With several, the claim `tenant` names the person's tenant. */
   readonly tenants: readonly string[];
-  /** True where sign-ins connect accounts: then their tokens are wanted, and refresh tokens where the provider has them. */
+  /**
+   * True if sign-ins connect accounts. Their tokens are then kept, and refresh tokens are requested if the provider
+   * supports them.
+   */
   readonly connectsAccounts?: boolean;
 }
 
@@ -40,7 +43,7 @@ export function createOidcIdentity(options: OidcOptions): ProviderIdentity {
   };
 }
 
-/** Who that is to us. No mapping, no entry. */
+/** The person, by tenant and user id. Without a mapping there is no access. */
 function personOf({ userClaim, tenants }: OidcOptions, claims: IdTokenClaims): SignInResult {
   const userId = userIdOf(userClaim, claims);
   if (typeof userId !== 'string') return userId;
@@ -49,7 +52,7 @@ function personOf({ userClaim, tenants }: OidcOptions, claims: IdTokenClaims): S
   return { type: 'signed-in', person: { tenant, userId, name: nameOf(claims) ?? userId } satisfies Person };
 }
 
-/** The user id of who has signed in, by the claim that is configured. */
+/** The person's user id, from the configured claim. */
 export function userIdOf(userClaim: string, claims: IdTokenClaims): string | SignInFailure {
   const userId = claims[userClaim];
   if (typeof userId !== 'string' || userId === '' || faultOfUserId(userId) !== undefined)
@@ -61,12 +64,12 @@ export function userIdOf(userClaim: string, claims: IdTokenClaims): string | Sig
   return userId;
 }
 
-/** The scopes of a sign-in that is to say who somebody is. */
+/** The scopes of a sign-in that only identifies the person. */
 export function scopesFor(userClaim: string): readonly string[] {
   return ['openid', 'profile', ...(userClaim.startsWith('email') ? ['email'] : [])];
 }
 
-/** The name by which a provider calls somebody. */
+/** The display name that the provider gives. */
 export function nameOf({ name, preferred_username: username }: IdTokenClaims): string | undefined {
   const named = [name, username].find((one) => typeof one === 'string' && one.trim() !== '');
   return typeof named === 'string' ? named.trim().slice(0, NAME_LENGTH_MAX).toWellFormed() : undefined;

@@ -1,7 +1,9 @@
 import { faultOfUserId } from '@parley/core/domain/text';
 import type { TypedIdentity } from './identity.ts';
 
-/** Believes the user id that is typed. For development only: in production the environment check refuses it. */
+/**
+ * Accepts a typed user id without proof. For development only: the check of the environment forbids it in production.
+ */
 export function createTypedIdentity(tenant: string): TypedIdentity {
   return {
     type: 'typed',

@@ -11,12 +11,12 @@ import type { Parts } from '../serving/parts.ts';
 
 type PersonAsCaller = Caller & { readonly kind: 'user' };
 
-// How often an open stream looks whether its session has ended, in ms.
+// How often an open stream checks whether its session has ended, in ms.
 const SESSION_CHECK_MS = 60_000;
 
 /**
- * `GET /auth/inbox/events`: tells the page of a signed-in person that their inbox has changed, and which record has ended how.
- * The page reads what it shows again. The first event comes at once, because the page is older than its stream.
+ * `GET /auth/inbox/events`: tells a signed-in person's page that the inbox has changed, and how a record ended. The
+ * page then fetches itself again. The first event comes at once, because the page is older than its stream.
  */
 export function inboxEventsRoute(parts: Parts, where: Pick<Route, 'method' | 'path'>): Route {
   return route<undefined, undefined, PersonAsCaller>({
@@ -40,7 +40,7 @@ export function inboxEventsRoute(parts: Parts, where: Pick<Route, 'method' | 'pa
   });
 }
 
-/** The signed-in person, as the caller whose budgets and places the stream takes. Throws `unauthenticated`. */
+/** The signed-in person, as the caller against whose budgets and places the stream counts. Throws `unauthenticated`. */
 async function personOf(
   { cookie, sessions, identity, publicUrl }: Parts,
   head: RequestHead,
@@ -57,7 +57,7 @@ async function hasSession({ cookie, sessions }: Parts, head: RequestHead, owner:
   return person !== undefined && isSameOwner(person, owner);
 }
 
-/** The events of a stream. It tells nothing once its session has ended, and is cut within a minute of that. */
+/** The events of a stream. After the end of its session it sends none, and it is cut within a minute. */
 async function* whileSignedIn(
   itemsUntil: (ending: AbortSignal) => AsyncIterable<InboxItem>,
   { release, signal }: StreamPlace,
@@ -65,7 +65,7 @@ async function* whileSignedIn(
 ): AsyncGenerator<SseFrameEvent, 'cut'> {
   const ending = new AbortController();
   const end = () => ending.abort();
-  // While the store is unavailable nobody knows, and nothing is told.
+  // While the store is unavailable the session cannot be checked, so nothing is sent.
   const check = () =>
     void isSignedIn().then(
       (is) => is || end(),
@@ -92,7 +92,7 @@ async function* whileSignedIn(
   }
 }
 
-/** What the page is told: nothing of a record but how a call has ended. */
+/** The data for the page: nothing of a record except how a call has ended. */
 function changeOf(item: InboxItem): { readonly id?: string; readonly status?: string } | undefined {
   if (item.type === 'snapshot') return item.more ? undefined : {};
   if (item.type === 'change' || !isApprovalEnded(item.approval.status)) return {};

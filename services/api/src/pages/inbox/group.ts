@@ -24,13 +24,16 @@ import type { GroupView } from '../views/inbox/view.ts';
 import { groupIdOf, readOpenRecords } from './open-records.ts';
 import { nextPath } from './waiting-items.ts';
 
-/** Calls on one page, and the bytes of their arguments: more could not be read at one sitting. */
+/**
+ * The maximum number of calls on a page, and the maximum size of their arguments: a person could not read more at one
+ * sitting.
+ */
 const CALLS_MAX = 50;
 const BYTES_MAX = 128 * 1024;
 
 const ENDED = ['already_settled', 'expired', 'not_found'] as const;
 
-/** `GET /auth/inbox/groups/:id`: equal calls, and in what they differ. Reads only. */
+/** `GET /auth/inbox/groups/:id`: shows equal calls and their differences. Only reads. */
 export async function showGroup(parts: Parts, visit: Visit): Promise<PageReply> {
   const admitted = await admitPerson(parts, visit, INBOX_PAGE);
   if ('view' in admitted) return page(admitted.view);
@@ -48,7 +51,7 @@ export function denyGroup(parts: Parts, visit: Visit): Promise<PageReply> {
   return decideGroup(parts, visit, 'deny');
 }
 
-/** Decides on each chosen call by itself: one commit and one line in the log each. */
+/** Decides on each chosen call separately, with its own commit and log line. */
 async function decideGroup(parts: Parts, visit: Visit, decision: 'approve' | 'deny'): Promise<PageReply> {
   const form = await readForm(parts, visit, groupPath(visit.param));
   if ('view' in form) return page(form.view);
@@ -58,18 +61,19 @@ async function decideGroup(parts: Parts, visit: Visit, decision: 'approve' | 'de
   const caller = { kind: 'user', ...owner } as const;
   const chosen = [...new Set(form.fields.getAll(FORM_FIELDS.call))].filter(isApprovalId).slice(0, CALLS_MAX);
   if (chosen.length === 0) return groupPage(parts, visit, admitted, 'none-chosen');
-  // A form can name any call of its person. Those of a high risk are decided on their own pages alone.
+  // A form can name any call of its person. Calls with a high risk can only be decided on their own pages, so they are
+  // ignored here.
   const rows = await Promise.all(chosen.map((id) => readOwn(parts, caller, id)));
   if (rows.some((row) => row !== undefined && groupIdOf(row) !== visit.param))
     return page({ page: 'refused', retry: INBOX_PATH });
   const recorded = await decideEach(parts, caller, chosen, decision);
   if (recorded < chosen.length) return page({ page: 'group-partly', recorded, chosen: chosen.length });
-  // Calls that the person has left out are not put before them again at once, checked.
+  // Calls that the person did not choose must not be shown again at once, already checked.
   const leftOut = Number(form.fields.get(FORM_FIELDS.shown)) > chosen.length;
   return { type: 'moved', path: leftOut ? INBOX_PATH : await nextPath(parts, owner) };
 }
 
-/** Returns how many decisions were recorded. Throws what keeps the first from it. */
+/** Returns the number of recorded decisions. Throws if the first decision fails. */
 async function decideEach(
   parts: Parts,
   caller: Caller & { readonly kind: 'user' },
@@ -84,7 +88,7 @@ async function decideEach(
         recorded += 1;
     }
   } catch (error) {
-    // The pages of errors say that nothing was changed, which is true until the first decision is recorded.
+    // Error pages say that nothing was changed, so an error is thrown only before the first decision is recorded.
     if (recorded === 0 || !isParleyError(error)) throw error;
   }
   return recorded;
@@ -94,7 +98,7 @@ async function readOwn({ engine }: Parts, caller: Caller, id: string): Promise<A
   return (await unlessMissing(engine.approvals.read(caller, id)))?.row;
 }
 
-/** False for a call that had ended otherwise. */
+/** Returns false for a call that had ended in another way. */
 async function decided({ engine }: Parts, decision: DecideInput): Promise<boolean> {
   try {
     await engine.approvals.decide(decision);
@@ -112,7 +116,7 @@ async function groupPage(
   fault?: 'none-chosen',
 ): Promise<PageReply> {
   const { records, now, hasOlder } = await readOpenRecords(parts, owner);
-  // The oldest call comes first, so that a new one displaces none of those that the person is reading.
+  // The oldest calls come first, so that a new call does not displace one that the person is reading.
   const rows = records
     .flatMap(({ family, row }) => (family === 'approval' && groupIdOf(row) === visit.param ? [row] : []))
     .reverse();
@@ -154,7 +158,7 @@ async function groupPage(
   return page(view);
 }
 
-/** As many calls as a person can read on one page, and at least one. */
+/** As many calls as a person can read on one page, but at least one. */
 function readableOf(rows: readonly ApprovalRow[]): readonly ApprovalRow[] {
   let bytes = 0;
   return rows.slice(0, CALLS_MAX).filter(({ definition }, at) => {
@@ -163,7 +167,7 @@ function readableOf(rows: readonly ApprovalRow[]): readonly ApprovalRow[] {
   });
 }
 
-/** The arguments that all calls have in common. A masked value is never one of them: what it hides may differ. */
+/** The arguments that all calls share. Masked values never count as shared, because they may hide different values. */
 function sameIn(rows: readonly ApprovalRow[]): ReadonlySet<string> {
   const [first, ...others] = rows.map(({ definition }) => definition);
   const names = Object.keys(first?.arguments ?? {}).filter((name) => {

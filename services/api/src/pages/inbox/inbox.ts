@@ -10,7 +10,10 @@ import { signIn } from '../sign-in/sign-in.ts';
 import type { ShownGrant } from '../views/inbox/view.ts';
 import { readWaiting } from './waiting-items.ts';
 
-/** `GET /auth/inbox`: all that waits for the signed-in person, what they had remembered, and their accounts. Reads only. */
+/**
+ * `GET /auth/inbox`: shows everything that waits for the signed-in person, the remembered approvals, and the accounts.
+ * Only reads.
+ */
 export async function showInbox(parts: Parts, visit: Visit): Promise<PageReply> {
   const admitted = await admitPerson(parts, visit, INBOX_PAGE);
   if ('view' in admitted) return page(admitted.view);
@@ -41,7 +44,9 @@ export function signOutOfInbox(parts: Parts, visit: Visit): Promise<PageReply> {
   return signOutOf(parts, visit, INBOX_PAGE, INBOX_PATH);
 }
 
-/** `POST /auth/inbox/remembered/:id/forget`: further calls of its kind ask again. Sent again, it changes nothing. */
+/**
+ * `POST /auth/inbox/remembered/:id/forget`: further calls of this kind ask again. A repeated request changes nothing.
+ */
 export async function forget(parts: Parts, visit: Visit): Promise<PageReply> {
   const form = await readForm(parts, visit, INBOX_PATH);
   if ('view' in form) return page(form.view);

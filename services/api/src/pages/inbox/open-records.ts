@@ -4,7 +4,10 @@ import type { Engine } from '@parley/shared/elicitations/engine';
 import type { StoredRecord } from '@parley/shared/ports/elicitations/elicitations';
 import { sha256 } from '@parley/shared/records/digest';
 
-/** Pages that are read, each of a bounded size. A person with more records sees older ones when these are done. */
+/**
+ * The maximum number of pages that are read; each has a limited size. A person with more records sees older ones when
+ * these are done.
+ */
 const PAGES_MAX = 3;
 const PAGE_RECORDS = 100;
 
@@ -12,11 +15,14 @@ const PAGE_RECORDS = 100;
 export interface OpenRecords {
   readonly records: readonly StoredRecord[];
   readonly now: number;
-  /** There are older ones. */
+  /** True if there are older ones. */
   readonly hasOlder: boolean;
 }
 
-/** Reads the newest open records of a person. One whose deadline has passed waits for nobody, although nobody has noticed yet. */
+/**
+ * Reads the newest open records of a person. Records past their deadline are omitted, even if nobody has noticed it
+ * yet.
+ */
 export async function readOpenRecords(
   { engine }: { readonly engine: Pick<Engine, 'openRecords'> },
   owner: Owner,
@@ -41,9 +47,9 @@ export async function readOpenRecords(
 }
 
 /**
- * Names the calls that a person may decide together: those of one agent, tool, rule and risk. A tool that calls itself something
- * else, or says something else of what it can do, is another one: a page shows it once for all its calls. Undefined for a call
- * that is always decided by itself, because its risk is high or not known.
+ * The id of the group of calls that a person may decide together: those with the same agent, tool, rule and risk. The
+ * tool's statements about itself must also be equal, because a page shows them once for all its calls. Undefined for a
+ * call that must be decided separately, because its risk is high or unknown.
  */
 export function groupIdOf({ definition }: Pick<ApprovalRow, 'definition'>): string | undefined {
   const { agentId, agent, tool, rule, risk } = definition;

@@ -21,14 +21,17 @@ interface WaitingDeps {
   readonly publicUrl: string;
 }
 
-/** What waits for a person. */
+/** The records that wait for a person. */
 interface WaitingList {
   readonly waiting: readonly ShownWaiting[];
-  /** There are older records than the page shows. */
+  /** Present if there are older records than the page shows. */
   readonly hasOlder?: true;
 }
 
-/** Reads what waits for a person: the highest risk first, and of one risk what ends first. Equal calls are one item. */
+/**
+ * Reads the records that wait for a person. The highest risk comes first; among equal risks, the earliest deadline.
+ * Equal calls form one item.
+ */
 export async function readWaiting({ engine, publicUrl }: WaitingDeps, owner: Owner): Promise<WaitingList> {
   const { records, now, hasOlder } = await readOpenRecords({ engine }, owner);
   const items: ShownWaiting[] = [];
@@ -57,7 +60,7 @@ export async function readWaiting({ engine, publicUrl }: WaitingDeps, owner: Own
   };
 }
 
-/** The path of the call, or of the equal calls, that a person decides next; that of the inbox when none waits. */
+/** The path of the call or group that the person decides next; the path of the inbox if none waits. */
 export async function nextPath(deps: WaitingDeps, owner: Owner): Promise<string> {
   const { waiting } = await readWaiting(deps, owner);
   return waiting.find(({ about }) => about === 'approval')?.path ?? INBOX_PATH;

@@ -10,7 +10,7 @@ export const FORM_FIELDS = {
   shown: 'shown',
 } as const;
 
-/** What a form of a page posts to, and the token that proves the page was ours. */
+/** The target of a page's form, and the token that proves that Parley made the page. */
 export interface FormTarget {
   /** Path on this origin. */
   readonly action: string;

@@ -4,13 +4,13 @@ interface HeaderFacts {
   readonly language: Language;
   readonly nonce: string;
   readonly https: boolean;
-  /** Whether the page holds a script of ours. */
+  /** True if the page contains a script. */
   readonly script: boolean;
-  /** Whether that script calls our own origin. */
+  /** True if that script calls Parley's own origin. */
   readonly connects: boolean;
-  /** Whether the page that opened this one is notified at the end, for which the two must stay connected. */
+  /** True if the page notifies its opener at the end, for which browsers must keep the two connected. */
   readonly keepsOpener: boolean;
-  /** Where the page's picture is loaded from. */
+  /** The origin of the page's picture. */
   readonly imageOrigin?: string;
   readonly retryAfterSeconds?: number;
 }
@@ -28,8 +28,8 @@ const UNUSED = [
 ];
 
 /**
- * Headers of a hosted page: nothing but the logo is loaded, and nothing framed, cached or handed on, and forms post to us alone.
- * Throws when the nonce is short or could break out of the policy.
+ * Headers of a hosted page. They forbid loading anything but the logo, framing, caching and referrers, and allow forms
+ * to post only to Parley. Throws if the nonce is too short or could break out of the policy.
  */
 export function headersOf(facts: HeaderFacts): Readonly<Record<string, string>> {
   if (!NONCE.test(facts.nonce)) throw new Error('a nonce is at least 128 bits in base64');
@@ -37,7 +37,7 @@ export function headersOf(facts: HeaderFacts): Readonly<Record<string, string>> 
     'content-type': 'text/html; charset=utf-8',
     'content-language': facts.language,
     'content-security-policy': policyOf(facts),
-    // Not `no-referrer`: with that, browsers say `Origin: null` on our own posts.
+    // With `no-referrer`, browsers would send `Origin: null` with the page's own posts.
     'referrer-policy': 'same-origin',
     'cross-origin-opener-policy': facts.keepsOpener ? 'unsafe-none' : 'same-origin',
     ...closedPageHeaders(facts),
@@ -45,7 +45,7 @@ export function headersOf(facts: HeaderFacts): Readonly<Record<string, string>> 
   };
 }
 
-/** Headers of every page: it is not framed, cached or searched, nothing is guessed of it, and it needs no device. */
+/** Headers of every page. They forbid framing, caching, indexing, type sniffing and the use of devices. */
 export function closedPageHeaders({ https }: Pick<HeaderFacts, 'https'>): Readonly<Record<string, string>> {
   return {
     'x-frame-options': 'DENY',
@@ -68,7 +68,7 @@ function policyOf({ nonce, script, connects, imageOrigin }: HeaderFacts): string
     "form-action 'self'",
     "frame-ancestors 'none'",
     "base-uri 'none'",
-    // No script of ours makes mark-up of a text, so none has a policy to do so.
+    // Parley's scripts never convert text to markup, so no policy may do so.
     "require-trusted-types-for 'script'",
     "trusted-types 'none'",
   ].join('; ');

@@ -1,8 +1,8 @@
 import { readable } from '@parley/core/domain/readable';
 
-/** Markup whose holes are escaped already. Only `html` makes it. */
+/** Markup whose inserted values are already escaped. Only `html` creates it. */
 export class Html {
-  // Private, so that no plain object can pass for markup.
+  // This is private, so that no plain object can pass for markup.
   readonly #markup: string;
 
   constructor(parts: TemplateStringsArray, holes: readonly Hole[]) {
@@ -14,10 +14,13 @@ export class Html {
   }
 }
 
-/** What may stand in a template: text and numbers are escaped, markup and lists of it go in as they are. */
+/**
+ * A value that can be inserted into a template. Text and numbers are escaped; markup and lists of markup are inserted
+ * unchanged.
+ */
 type Hole = string | number | Html | undefined | readonly Html[];
 
-/** A template of markup. Attribute values stand in double quotes; names of tags and attributes are never holes. */
+/** A template of markup. Attribute values are in double quotes. Names of tags and attributes are never inserted. */
 export function html(parts: TemplateStringsArray, ...holes: readonly Hole[]): Html {
   return new Html(parts, holes);
 }

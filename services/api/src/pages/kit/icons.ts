@@ -1,6 +1,6 @@
 import { type Html, html } from './html.ts';
 
-/** The small picture at the top of a page; it repeats what the heading says, so assistive technology skips it. */
+/** The small picture at the top of a page. It repeats the heading, so assistive technology skips it. */
 export type Icon =
   | 'person'
   | 'link'
@@ -15,7 +15,7 @@ export type Icon =
   | 'question'
   | 'inbox';
 
-// On a grid of 24, drawn with strokes.
+// The shapes, drawn with strokes on a grid of 24 units.
 const SHAPES: Readonly<Record<Icon, Html>> = {
   person: html`<circle cx="12" cy="8" r="4"/><path d="M4 21a8 8 0 0 1 16 0"/>`,
   link: html`<path d="M10 14a5 5 0 0 0 7 0l3-3a5 5 0 0 0-7-7l-1 1M14 10a5 5 0 0 0-7 0l-3 3a5 5 0 0 0 7 7l1-1"/>`,

@@ -6,31 +6,31 @@ import { STYLE } from './style.ts';
 /** A page's content, before it becomes a document. */
 export interface Template {
   readonly status: number;
-  /** Without elements: it is the document's title too. */
+  /** The title without elements, because it is also the document's title. */
   readonly title: Html;
-  /** The heading, where it differs from the title in markup. */
+  /** The heading, if its markup differs from the title. */
   readonly heading?: Html;
   readonly icon: Icon;
   readonly body: Html;
-  /** Where the page goes by itself. */
+  /** The address to which the page goes automatically. */
   readonly refresh?: { readonly seconds: number; readonly url: string };
-  /** The message to the page that opened this one, and the origins that may receive it. */
+  /** The message to the opener of the page, and the origins that may receive it. */
   readonly tell?: { readonly elicitationId: string; readonly origins: readonly string[] };
-  /** Our own script of this page, the same text for everyone. */
+  /** The page's script, which is the same text for everyone. */
   readonly script?: Html;
-  /** The script calls our own origin. */
+  /** Present if the script calls Parley's own origin. */
   readonly connects?: true;
   readonly retryAfterSeconds?: number;
 }
 
-/** What all pages of a deployment show at their top. */
+/** The title and logo at the top of all pages of a deployment. */
 export interface Brand {
   readonly title?: string;
-  /** Of a picture, which says nothing that the title does not say. */
+  /** The address of a picture that adds no information to the title. */
   readonly logoUrl?: string;
 }
 
-// The same text for everyone: what it tells, and whom, stands in its attributes.
+// The script is the same text for everyone. Its attributes contain the message and its receivers.
 const TELL = html`
 const { id, origins } = document.currentScript.dataset;
 if (window.opener) for (const origin of origins.split(' ')) window.opener.postMessage(id, origin);
@@ -40,11 +40,11 @@ interface DocumentOptions {
   readonly language: Language;
   readonly nonce: string;
   readonly brand: Brand;
-  /** True for a document without its style and its script. */
+  /** True for a document without style and script. */
   readonly isUpdate: boolean;
 }
 
-/** The whole document. */
+/** Builds the whole document. */
 export function documentOf(
   template: Template,
   { language, nonce, brand, isUpdate }: DocumentOptions,

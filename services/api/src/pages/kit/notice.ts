@@ -1,6 +1,6 @@
 import type { Html } from './html.ts';
 
-/** A sentence around a name that was made markup already. */
+/** A sentence around one name that is already markup. */
 export type Around1 = (name: Html) => Html;
 
 /** A page that says one thing: what happened, and what to do next. */

@@ -1,6 +1,6 @@
 import { html } from './html.ts';
 
-/** How every page looks: one card, the system's own fonts, light and dark, from 320 px up, without images. */
+/** The style of every page: one card, the system's fonts, light and dark, from 320 px width, without images. */
 export const STYLE = html`
 :root {
   color-scheme: light dark;

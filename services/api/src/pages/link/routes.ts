@@ -17,7 +17,7 @@ interface OutsideParts extends Parts {
 
 const STATE_BYTES = 24;
 const RETURN_PATH = '/auth/link/return';
-/** Of the flow of a browser that was sent to the service. */
+/** The connector id in the flow of a browser that was sent to the service. */
 const CONNECTOR = 'outside-link';
 
 const PAGES: readonly PageRoute<OutsideParts>[] = [
@@ -32,8 +32,8 @@ const PAGES: readonly PageRoute<OutsideParts>[] = [
 ];
 
 /**
- * `/auth/link`: links an account of another service to the signed-in person. The same browser must be signed in to both: a
- * link that somebody sends to another person connects nothing. Mount it before the rest of `/auth`.
+ * `/auth/link`: links an account of another service to the signed-in person. The same browser must be signed in to
+ * both, so a link that somebody sends to another person connects nothing. Mount it before the rest of `/auth`.
  */
 export function linkRoutes(deps: AuthPagesDeps, outside: OutsideAccounts): Surface {
   const parts: OutsideParts = { ...createParts(deps), outside };
@@ -47,7 +47,7 @@ function ownPage({ param }: Visit): OwnPage {
   return { about: 'link', elicitationId: param };
 }
 
-/** The account and the person, before anything is done; or where the browser comes back from the service. */
+/** Shows the account and the person before anything is done, or handles the return from the service. */
 async function show(parts: OutsideParts, visit: Visit): Promise<PageReply> {
   if (visit.param === 'return') return comeBack(parts, visit);
   const account = isLinkToken(visit.param) ? await parts.outside.find(visit.param) : undefined;
@@ -63,7 +63,7 @@ async function show(parts: OutsideParts, visit: Visit): Promise<PageReply> {
   });
 }
 
-/** Sends the browser to the service, which says whose account it is signed in to. */
+/** Sends the browser to the service, which identifies the account that is signed in. */
 async function start(parts: OutsideParts, visit: Visit): Promise<PageReply> {
   const form = await readForm(parts, visit, linkPath(visit.param));
   if ('view' in form) return page(form.view);

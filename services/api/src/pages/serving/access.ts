@@ -12,14 +12,17 @@ import { buildFormTarget, type Visit } from './visit.ts';
 /** A user id that no real user has. */
 const UNKNOWN_USER = '\u0000connect';
 
-/** A question of ours, and what it asks to connect. */
+/** A question on Parley's page, and the account that it asks to connect. */
 interface RequestedFlow {
   readonly row: Row;
   readonly target: AccountTarget;
   readonly owner: Owner;
 }
 
-/** Permission to act on a question. `person` is absent with session binding, where the backend reports them later. */
+/**
+ * Permission to act on a question. `person` is absent with session binding, because the backend reports the person
+ * later.
+ */
 export interface Admitted extends RequestedFlow {
   readonly type: 'admitted';
   readonly person?: Person;
@@ -28,16 +31,16 @@ export interface Admitted extends RequestedFlow {
 interface Shown {
   readonly type: 'shown';
   readonly view: PageView;
-  /** Another person than the owner is signed in. */
+  /** Present if a person other than the owner is signed in. */
   readonly mismatch?: true;
 }
 
 interface AdmitOptions {
-  /** Also admits to a question that has ended. By default the page then shows how it ended. */
+  /** True to admit to questions that have ended, too. By default the page shows how the question ended. */
   readonly ended?: true;
 }
 
-/** Finds a question by its id, which is untrusted input. Undefined for one that is not asked on our pages. */
+/** Finds a question by its id, which is untrusted. Undefined for a question that is not asked on Parley's pages. */
 export async function findAsked(
   parts: Parts,
   id: string,
@@ -50,7 +53,7 @@ export async function findAsked(
   return target === undefined ? undefined : { row, now, target, owner: { tenant, userId } };
 }
 
-/** Finds a question that is answered on the answer page, by its id, which is untrusted input. */
+/** Finds a question for the answer page by its id, which is untrusted. */
 export async function findAnswerable(
   parts: Pick<Parts, 'elicitations' | 'publicUrl'>,
   id: string,
@@ -60,14 +63,14 @@ export async function findAnswerable(
   return row === undefined || isOnOurPage(parts.publicUrl, row) ? undefined : { row, now };
 }
 
-/** The owner of the question that a page is about; undefined when there is no such question. */
+/** The owner of the question that a page is about; undefined if there is no such question. */
 export async function findOwner(parts: Parts, page: OwnPage): Promise<Owner | undefined> {
   if (!('elicitationId' in page) || page.about === 'link') return undefined;
   if (page.about === 'connect') return (await findAsked(parts, page.elicitationId))?.owner;
   return (await findAnswerable(parts, page.elicitationId))?.row.definition;
 }
 
-/** Admits the owner of a question. Everybody else gets a page that shows nothing of it. */
+/** Admits the owner of a question. Everybody else gets a page that reveals nothing of it. */
 export async function admit(
   parts: Parts,
   visit: Visit,
@@ -98,7 +101,7 @@ export async function spend(
   { row, owner }: Pick<RequestedFlow, 'row' | 'owner'>,
 ): Promise<void> {
   if (identity.type === 'bound') {
-    // The caller may be anybody with the link, who must not use up the owner's budgets.
+    // The caller may be anybody with the link. Such callers must not use up the owner's budgets.
     await callLimits.answer({ tenant: owner.tenant, userId: UNKNOWN_USER }, row.id);
     return;
   }
@@ -106,7 +109,10 @@ export async function spend(
   await callLimits.answer(owner, row.id);
 }
 
-/** The page of a question that has ended. It names what was connected only when `target` is given, to the owner. */
+/**
+ * The page of a question that has ended. It names what was connected only if `target` is given, which is done only for
+ * the owner.
+ */
 export async function endedView(parts: Parts, row: Row, target?: AccountTarget): Promise<PageView> {
   switch (row.status) {
     case 'accepted': {
@@ -142,7 +148,7 @@ export function doneView(
   };
 }
 
-/** The sign-in before a page. `anew` makes the provider ask again, even if a person is signed in there. */
+/** The sign-in before a page. `anew` makes the provider ask again even if a person is signed in there. */
 export function signInView(
   { identity }: Parts,
   { browser }: { readonly browser: Pick<Visit['browser'], 'id'> },
@@ -157,7 +163,7 @@ export function signInView(
     : { page: 'dev-sign-in', signIn, ...leadsTo };
 }
 
-/** The page for another person than the owner of a question. */
+/** The page for a person other than the owner of a question. */
 export function mismatchView(browser: Pick<Visit['browser'], 'id'>, own: OwnPage): PageView {
   if (own.about === 'answer') {
     const signOut = buildFormTarget(browser, `${pathOf(own)}/sign-out`);

@@ -5,22 +5,22 @@ import type { RequestHead } from '../../http/route.ts';
 import type { PageView } from '../views/view.ts';
 import type { Visit } from './visit.ts';
 
-/** Counts the requests of an address over all pods. */
+/** Counts the requests of an address on all pods. */
 export interface Attempts {
-  /** For how many more seconds the address is blocked; undefined when it is not. */
+  /** For how many more seconds the address is blocked; undefined if it is not. */
   blocked(address: string): Promise<number | undefined>;
-  /** Counts one failure. Returns for how many seconds the address is now blocked; undefined when it is not. */
+  /** Counts one failure. Returns for how many seconds the address is now blocked; undefined if it is not. */
   failed(address: string): Promise<number | undefined>;
-  /** Counts one posted form. Returns after how many seconds the next is taken; undefined when this one is. */
+  /** Counts one posted form. Returns after how many seconds the next form is accepted; undefined if this one is. */
   posted(address: string): Promise<number | undefined>;
 }
 
 interface AttemptsDeps {
   readonly store: PageStore;
   readonly limits: Pick<Limits, 'take'>;
-  /** Failures in ten minutes. */
+  /** The maximum number of failures in ten minutes. */
   readonly failuresMax: number;
-  /** Forms in ten minutes. Many people may be behind one address. */
+  /** The maximum number of forms in ten minutes. Many people may share one address. */
   readonly postsMax: number;
 }
 
@@ -33,7 +33,7 @@ export function createAttempts(deps: AttemptsDeps): Attempts {
   const nameOf = (address: string) => ({ family: 'blocked', id: address }) as const;
   return {
     async blocked(address) {
-      // The entry blocks while it exists. The store expires it, so the clocks of the pods do not matter.
+      // The entry blocks the address while it exists. The store expires it, so the pods' clocks do not matter.
       const entry = await store.read(nameOf(address));
       return entry === undefined ? undefined : Number(entry.value);
     },
@@ -58,8 +58,8 @@ export function createAttempts(deps: AttemptsDeps): Attempts {
 }
 
 /**
- * The client's address, where `proxyHops` of our proxies each add to X-Forwarded-For. Of an IPv6 address only the /64
- * network, because one client has many addresses of one network.
+ * The client's address, if `proxyHops` of the deployment's proxies each add to X-Forwarded-For. For IPv6 only the /64
+ * network counts, because one client has many addresses in one network.
  */
 export function addressOf({ headers, remoteAddress }: RequestHead, proxyHops: number): string {
   const forwarded = [headers['x-forwarded-for'] ?? []].flat().join(',').split(',');
@@ -69,7 +69,7 @@ export function addressOf({ headers, remoteAddress }: RequestHead, proxyHops: nu
   return isIPv6(address) && !address.includes('.') ? networkOf(address) : address.slice(0, 64);
 }
 
-/** Some proxies add the port of the connection, which differs each time, and put IPv6 addresses in brackets. */
+/** Some proxies add the port of the connection, which differs each time, and write IPv6 addresses in brackets. */
 function withoutPort(forwardedFor: string): string {
   const [, inBrackets, plain] = /^"?(?:\[([^\]]*)\](?::\d*)?|([^:]*):\d*)"?$/.exec(forwardedFor) ?? [];
   return inBrackets ?? plain ?? forwardedFor;
@@ -84,7 +84,7 @@ function networkOf(address: string): string {
   return [...left, ...zeros, ...right].slice(0, 4).join(':');
 }
 
-/** Counts a failure of this address. Returns the page to show instead once the address has too many. */
+/** Counts a failure of this address. Returns the page to show instead if the address has too many failures. */
 export async function countFailure(
   { attempts }: { readonly attempts: Attempts },
   { address }: Visit,

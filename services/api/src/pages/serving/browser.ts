@@ -6,35 +6,38 @@ import type { RequestHead } from '../../http/route.ts';
 /** One browser, by the opaque id in its cookie. The id is a bearer secret. */
 export interface Browser {
   readonly id: string;
-  /** True when the request had no cookie, so that the reply sets one. */
+  /** True if the request had no cookie, so that the reply sets one. */
   readonly isNew: boolean;
 }
 
 const ID = /^[A-Za-z0-9_-]{43}$/;
 const ID_BYTES = 32;
 
-/** How long a cookie stays, and which one it is for a request. Names are without their prefix. */
+/** The name and lifetime of a kind of cookie. The name is without prefix. */
 export interface CookieKind {
   readonly maxAgeSeconds: number;
   readonly name: string;
-  /** What follows the name for this request; absent where all requests have one cookie. */
+  /** The suffix of the name for this request; absent if all requests share one cookie. */
   suffixOf?(head: Pick<RequestHead, 'url'>): string;
 }
 
-/** The browser of a person who connects accounts. It gets another id when a person signs in or out. */
+/** The cookie of a browser whose person connects accounts. Its id changes when a person signs in or out. */
 const CONNECT_COOKIE: CookieKind = {
   maxAgeSeconds: 3_600,
   name: 'parley-connect',
 };
 
-/** Cookies of one kind that a browser keeps: it sends all of them with every request, and servers bound its headers. */
+/**
+ * The maximum number of cookies of one kind in a browser, which sends all of them with every request. Servers limit the
+ * size of headers.
+ */
 const KEPT_MAX = 30;
 
-/** The cookie of the hosted pages, and what follows from its value. */
+/** The cookie of the hosted pages. */
 export interface BrowserCookie {
-  /** The browser of a request. One that sends no cookie of ours, or two, is new. */
+  /** The browser of a request. A browser that sends no such cookie, or two, counts as new. */
   read(head: Pick<RequestHead, 'headers' | 'url'>): Browser;
-  /** The `set-cookie` headers that give the browser of a request its id, and remove the oldest of too many cookies. */
+  /** The `set-cookie` headers that give a browser its id, and remove the oldest cookies if there are too many. */
   headers(id: string, head: Pick<RequestHead, 'headers' | 'url'>): string[];
 }
 
@@ -43,7 +46,7 @@ export function createBrowserCookie(
   { https }: { readonly https: boolean },
   { maxAgeSeconds, name, suffixOf = () => '' }: CookieKind = CONNECT_COOKIE,
 ): BrowserCookie {
-  // No other host of the site can set a cookie with this prefix. Browsers take it with the widest path only.
+  // No other host of the site can set a cookie with this prefix. Browsers accept it only with the path `/`.
   const family = https ? `__Host-${name}` : name;
   const attributes = `Path=/; HttpOnly; SameSite=Lax${https ? '; Secure' : ''}`;
 
@@ -60,7 +63,7 @@ export function createBrowserCookie(
       const others = cookiesIn(headers).flatMap(([key]) =>
         key.startsWith(`${family}-`) && key !== own ? [key] : [],
       );
-      // Browsers send the oldest first.
+      // Browsers send the oldest cookies first.
       const surplus = others.slice(0, Math.max(0, others.length - (KEPT_MAX - 1)));
       return [
         `${own}=${id}; ${attributes}; Max-Age=${maxAgeSeconds}`,
@@ -83,22 +86,22 @@ export function mintBrowserId(): string {
 }
 
 /**
- * The id of a browser that shows a secret: a person who knows its id before, such as from a cookie that they planted, does not
- * know this one. The same request sent twice leads to the same id.
+ * The new id of a browser that presents a secret. Somebody who knows the browser's old id, for example because they
+ * planted its cookie, cannot know the new one. The same request leads to the same id.
  */
 export function browserIdBy(secret: string, { id }: Pick<Browser, 'id'>): string {
   return createHmac('sha256', secret).update(`parley browser ${id}`).digest('base64url');
 }
 
 /**
- * The token of the forms that this browser is shown. It follows from the id, which no other origin can read, so that
+ * The CSRF token for the forms shown to this browser. It is derived from the id, which no other origin can read, so
  * showing a form writes nothing.
  */
 export function csrfOf({ id }: Pick<Browser, 'id'>): string {
   return createHmac('sha256', id).update('parley connect form').digest('base64url');
 }
 
-/** True when the posted form was one of ours, shown to this browser. */
+/** True if the posted form is one that Parley showed to this browser. */
 export function isOurForm(browser: Browser, given: string | undefined): boolean {
   return !browser.isNew && given !== undefined && equalSecrets(given, csrfOf(browser));
 }

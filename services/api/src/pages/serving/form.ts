@@ -5,7 +5,7 @@ import { isOurForm } from './browser.ts';
 import type { PageParts } from './parts.ts';
 import { single, type Visit } from './visit.ts';
 
-/** The fields of a form that one of our own pages sent, or the page that says why it is not taken. */
+/** The fields of a form that one of Parley's pages sent; or the page that says why the form is refused. */
 export async function readForm(
   parts: Pick<PageParts, 'publicUrl' | 'attempts'>,
   visit: Visit,
@@ -15,19 +15,22 @@ export async function readForm(
   const { form: fields } = visit;
   if (fields === undefined || !isFromUs(visit.head, parts.publicUrl)) return { view: refused };
   if (!isOurForm(visit.browser, single(fields, FORM_FIELDS.csrf))) return { view: refused };
-  // Only now: what other sites send from a person's browser must not use up what that person has.
+  // The form counts only now: requests that other sites cause in a person's browser must not use up the person's
+  // attempts.
   const { attempts } = parts;
   const seconds = (await attempts.blocked(visit.address)) ?? (await attempts.posted(visit.address));
   return seconds === undefined ? { fields } : { view: { page: 'too-many', retryAfterSeconds: seconds } };
 }
 
-/** True when the browser names our origin as that of the form. One that names none is not believed. */
+/**
+ * True if the browser reports Parley's origin as the origin of the form. A request without such a report is refused.
+ */
 function isFromUs(head: RequestHead, publicUrl: string): boolean {
   const { origin, 'sec-fetch-site': site } = head.headers;
   return isOfOwnPage(head, publicUrl) && (origin !== undefined || site !== undefined);
 }
 
-/** False where the browser says that a page of another origin made the request. */
+/** False if the browser reports that a page of another origin made the request. */
 export function isOfOwnPage({ headers }: RequestHead, publicUrl: string): boolean {
   const { origin, 'sec-fetch-site': site } = headers;
   return (site === undefined || site === 'same-origin') && (origin === undefined || origin === publicUrl);

@@ -7,7 +7,7 @@ import { readForm } from './form.ts';
 import type { Parts } from './parts.ts';
 import { type PageReply, page, type Visit } from './visit.ts';
 
-/** The signed-in person of a page about no record, with whom all that is theirs is found; the page for everybody else. */
+/** The signed-in person of a page that is not about one record; for everybody else, the page to show. */
 export async function admitPerson(
   parts: Parts,
   visit: Visit,
@@ -20,7 +20,7 @@ export async function admitPerson(
   return { person, owner: { tenant, userId } };
 }
 
-/** Signs out, and shows the sign-in for another person. `path` is that of the form. */
+/** Signs out, and shows the sign-in for another person. `path` is the path of the form. */
 export async function signOutOf(
   parts: Parts,
   visit: Visit,

@@ -16,7 +16,7 @@ export interface PageRoute<Shared extends PageParts> {
   readonly formBytesMax?: number;
 }
 
-/** Serves a hosted page: the caller is a browser, and every fault is a page, too. */
+/** Serves a hosted page. The caller is a browser, so errors are pages as well. */
 export function pageRoute<Shared extends PageParts>(
   parts: Shared,
   { handle, formBytesMax = FORM_BYTES_MAX, ...where }: PageRoute<Shared>,
@@ -34,13 +34,13 @@ export function pageRoute<Shared extends PageParts>(
   });
 }
 
-/** The page for a path that leads to nothing. */
+/** The page for a path that does not exist. */
 export function missingPage(parts: PageParts): (head: RequestHead) => Reply {
   return (head) =>
     replyOf(parts, readVisit(parts, { head, caller: parts.cookie.read(head) }), page({ page: 'not-found' }));
 }
 
-/** The parts for one request: what happens in it is noted under its id. */
+/** The parts for one request, which record its events under its id. */
 export function withRequestId<Shared extends PageParts>(parts: Shared, { requestId }: RequestHead): Shared {
   return { ...parts, onEvent: (event) => parts.onEvent(event, requestId) };
 }

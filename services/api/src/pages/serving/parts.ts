@@ -16,37 +16,37 @@ import { type Attempts, createAttempts } from './attempts.ts';
 import { type BrowserCookie, type CookieKind, createBrowserCookie } from './browser.ts';
 import { createSessions, type Sessions } from './sessions.ts';
 
-/** What the hosted pages need on which people sign in. */
+/** What the hosted pages with a sign-in need from the deployment. */
 export interface AuthPagesDeps {
-  /** Origin under which browsers reach these pages, without a path. */
+  /** The origin under which browsers reach these pages. */
   readonly publicUrl: string;
   readonly engine: Pick<Engine, 'answer' | 'approvals' | 'complete' | 'openRecords' | 'watchInbox'>;
   readonly elicitations: Pick<Elicitations, 'read'>;
   readonly store: PageStore;
   readonly limits: Limits;
   readonly vault: Pick<Vault, 'read' | 'save' | 'stage' | 'staged' | 'promote' | 'drop' | 'remove'>;
-  /** Present where people sign in at a provider. */
+  /** Present if people sign in at a provider. */
   readonly signInAccounts?: SignInAccounts | undefined;
   readonly keys: KeyRing;
   readonly identity: Identity;
   readonly targets: AccountTargets;
-  /** What people do on the pages counts as if they answered over /v1. */
+  /** Actions on the pages count against the same limits as answers over /v1. */
   readonly callLimits: Pick<CallLimits, 'call' | 'answer' | 'opening' | 'stream'>;
-  /** Origins of pages that get a postMessage when the question has been answered. */
+  /** Origins of pages that receive a postMessage when the question has been answered. */
   readonly notifyOrigins: readonly string[];
-  /** What all pages show at their top. */
+  /** The title and logo at the top of all pages. */
   readonly brand: Brand;
-  /** Proxies in front that each add to X-Forwarded-For. */
+  /** The number of proxies in front of the pods that each add to X-Forwarded-For. */
   readonly proxyHops: number;
-  /** Failures of one address in ten minutes. */
+  /** The maximum number of failures of one address in ten minutes. */
   readonly failuresMax: number;
-  /** Forms that one address may send in ten minutes. */
+  /** The maximum number of forms from one address in ten minutes. */
   readonly postsMax: number;
-  /** `requestId` is the one that pages show to people; absent for what happens by itself. */
+  /** `requestId` is the id that pages show to people; absent for events without a request. */
   readonly onEvent: (event: AccountEvent, requestId?: string) => void;
 }
 
-/** What any hosted page needs of the deployment. */
+/** What every hosted page needs from the deployment. */
 export type PageDeps = Pick<
   AuthPagesDeps,
   | 'publicUrl'
@@ -60,14 +60,14 @@ export type PageDeps = Pick<
   | 'onEvent'
 >;
 
-/** What the routes of hosted pages share. */
+/** Shared by the routes of hosted pages. */
 export interface PageParts extends PageDeps {
   readonly https: boolean;
   readonly cookie: BrowserCookie;
   readonly attempts: Attempts;
 }
 
-/** What the routes of the connect page share. */
+/** Shared by the routes of the connect page. */
 export interface Parts extends AuthPagesDeps, PageParts {
   readonly sessions: Sessions;
   readonly flows: Flows;

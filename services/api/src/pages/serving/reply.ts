@@ -18,7 +18,7 @@ interface PageCall {
   readonly form?: URLSearchParams | undefined;
 }
 
-/** One request to a hosted page, as its handlers read it. */
+/** Reads a request to a hosted page for its handlers. */
 export function readVisit(
   parts: Pick<PageParts, 'proxyHops'>,
   { head, caller, params, form }: PageCall,
@@ -35,7 +35,7 @@ export function readVisit(
   };
 }
 
-/** The reply of an answer to a person. A new browser is given its cookie. */
+/** Converts a handler's result for a person to a reply. A new browser gets its cookie. */
 export function replyOf(parts: PageParts, visit: Visit, answer: PageReply): Reply {
   const newId = answer.browserId ?? (visit.browser.isNew ? visit.browser.id : undefined);
   const cookie = newId === undefined ? {} : { 'set-cookie': parts.cookie.headers(newId, visit.head) };
@@ -54,7 +54,7 @@ export function replyOf(parts: PageParts, visit: Visit, answer: PageReply): Repl
   return { type: 'text', status, body: html, headers: { ...headers, ...cookie } };
 }
 
-/** The reply of an answer to a program. */
+/** Converts a handler's result for a program to a reply. */
 export function programReply(answer: ProgramAnswer): Reply {
   if (answer.type === 'json') return json(answer.status, answer.body);
   const { status } = answer;

@@ -8,16 +8,16 @@ import { type Browser, mintBrowserId } from './browser.ts';
 const SESSION_MS = 60 * 60_000;
 const Session = z.object({ tenant: z.string(), userId: z.string(), name: z.string() });
 
-/** Who is signed in, by browser. */
+/** The signed-in people, by browser. */
 export interface Sessions {
   person(browser: Browser): Promise<Person | undefined>;
-  /** Signs in under a new browser id, which it returns. An id that an attacker planted is thus of no use. */
+  /** Signs in under a new browser id, which it returns. An id that an attacker planted is then useless. */
   signIn(browser: Browser, person: Person): Promise<string>;
-  /** Signs out. Returns a new browser id, with which no person is signed in. */
+  /** Signs out. Returns a new browser id, with which nobody is signed in. */
   signOut(browser: Browser): Promise<string>;
 }
 
-/** Sessions of an hour at most. `onSignOut` is called when a person signs out, before the session ends. */
+/** Sessions of at most an hour. `onSignOut` is called when a person signs out, before the session ends. */
 export function createSessions(
   store: PageStore,
   onSignOut: (owner: Owner) => Promise<void> = async () => undefined,

@@ -7,27 +7,27 @@ import { type Browser, csrfOf } from './browser.ts';
 export interface Visit {
   readonly head: RequestHead;
   readonly browser: Browser;
-  /** The part of the path that the route leaves open, checked for its form. */
+  /** The variable part of the path, which has the valid form. */
   readonly param: string;
   readonly query: URLSearchParams;
   readonly address: string;
   readonly requestId: string;
-  /** The fields that were posted; nothing when no form, or a larger one than any of ours, was. */
+  /** The posted fields; undefined if no form was posted, or one larger than any of Parley's. */
   readonly form: URLSearchParams | undefined;
 }
 
-/** What a handler answers to a person. */
+/** A handler's result for a person. */
 export type PageReply =
   | {
       readonly type: 'page';
       readonly view: PageView;
-      /** The browser's new id, where signing in or out gave it one. */
+      /** The browser's new id, if signing in or out changed it. */
       readonly browserId?: string;
     }
-  /** To another page of ours, by its path. */
+  /** A redirect to another hosted page, by its path. */
   | { readonly type: 'moved'; readonly path: string; readonly browserId?: string };
 
-/** What a handler answers to a program. */
+/** A handler's result for a program. */
 export type ProgramAnswer =
   | { readonly type: 'json'; readonly status: number; readonly body: unknown }
   | { readonly type: 'empty'; readonly status: number };
@@ -36,12 +36,12 @@ export function page(view: PageView, browserId?: string): PageReply {
   return { type: 'page', view, ...(browserId !== undefined && { browserId }) };
 }
 
-/** The action of a form and the CSRF token of the browser that is shown it. */
+/** The action of a form, and the CSRF token of the browser to which it is shown. */
 export function buildFormTarget(browser: Pick<Browser, 'id'>, action: string): FormTarget {
   return { action, csrf: csrfOf(browser) };
 }
 
-/** A parameter that came once. */
+/** A parameter that occurs exactly once. */
 export function single(values: URLSearchParams, name: string): string | undefined {
   const all = values.getAll(name);
   return all.length === 1 ? all[0] : undefined;

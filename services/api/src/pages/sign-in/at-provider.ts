@@ -8,10 +8,10 @@ import { type PageReply, page, single, type Visit } from '../serving/visit.ts';
 
 type SignInParts = Pick<PageParts, 'attempts' | 'onEvent' | 'publicUrl'> & { readonly flows: Flows };
 
-/** The connector id of flows that sign somebody in. No connector has one of them, and each family of pages has its own. */
+/** The connector id of sign-in flows. Connectors never have such an id, and each family of pages has its own. */
 type SignInConnectorId = 'sign-in' | 'console';
 
-/** Where a sign-in was begun. */
+/** Where a sign-in began. */
 export interface SignInOrigin {
   /** The path at which the person can try again. */
   readonly retry?: string;
@@ -21,7 +21,7 @@ export interface SignInOrigin {
 interface SignInRedirect {
   readonly origin: SignInOrigin;
   readonly flow: Pick<Flow, 'about'> & { readonly connectorId: SignInConnectorId };
-  /** What the return gets back beside the state of the provider; sealed like it. */
+  /** State that is returned together with the provider's state. Both are sealed. */
   readonly kept?: CallbackState;
 }
 
@@ -43,7 +43,7 @@ export async function redirectToProvider(
 
 interface SignInReturn<Signed> {
   readonly connectorId: SignInConnectorId;
-  /** Shown to a browser that did not begin the sign-in. */
+  /** For a browser that did not begin the sign-in. */
   readonly elsewhere: SignInOrigin;
   /** Never rejects. */
   finish(url: string, callbackState: CallbackState): Promise<Signed | SignInFailure>;
@@ -52,7 +52,7 @@ interface SignInReturn<Signed> {
   enter(signed: Signed, flow: Flow, callbackState: CallbackState): Promise<PageReply>;
 }
 
-/** The return from the provider. Only the browser that began the sign-in enters, and only once. */
+/** Handles the return from the provider. Only the browser that began the sign-in can enter, and only once. */
 export async function returnFromProvider<Signed extends object>(
   parts: SignInParts,
   visit: Visit,
@@ -64,7 +64,8 @@ export async function returnFromProvider<Signed extends object>(
   const found = await parts.flows.find(name);
   if (found?.flow.connectorId !== connectorId) return failed(parts, visit, elsewhere, NOT_OURS);
   const { flow, taken } = found;
-  // For example a reload. The browser of the first return is signed in already, and no other browser is.
+  // This happens, for example, on a reload. The browser of the first return is already signed in, and other browsers
+  // stay signed out.
   if (taken) return { type: 'moved', path: originOf(flow).retry };
   if (flow.browser !== fingerprintOf(visit.browser)) return failed(parts, visit, elsewhere, NOT_OURS);
   const callbackState = await parts.flows.take(name);
@@ -72,7 +73,8 @@ export async function returnFromProvider<Signed extends object>(
     return failed(parts, visit, originOf(flow), { detail: 'the sign-in has ended' });
   const result = await finish(`${parts.publicUrl}${visit.head.url}`, callbackState);
   if (!isFailure(result)) return enter(result, flow, callbackState);
-  // Failures count only here: another site can make a browser request this path, but not with a flow of this browser.
+  // Failures count only from here on. Another site can make a browser request this path, but not with a flow of that
+  // browser.
   const tooMany = await countFailure(parts, visit);
   const shown = failed(parts, visit, originOf(flow, callbackState), result);
   return tooMany === undefined ? shown : page(tooMany);
@@ -84,7 +86,7 @@ function isFailure(result: object): result is SignInFailure {
   return 'type' in result && result.type === 'failed';
 }
 
-/** Reports a sign-in that failed, and shows the page for it. */
+/** Reports a failed sign-in, and shows the page for it. */
 function failed(
   parts: SignInParts,
   visit: Visit,

@@ -17,7 +17,7 @@ import type { Parts } from '../serving/parts.ts';
 import { type PageReply, page, single, type Visit } from '../serving/visit.ts';
 import { redirectToProvider, returnFromProvider, type SignInOrigin } from './at-provider.ts';
 
-/** The posts that begin a sign-in: redirects to the provider, or signs in with the name that was typed. */
+/** Begins a sign-in: redirects to the provider, or signs in with a typed name. */
 export async function signIn(parts: Parts, visit: Visit, own: OwnPage): Promise<PageReply> {
   const { identity } = parts;
   const form = await readForm(parts, visit, pathOf(own));
@@ -73,7 +73,7 @@ export async function signOut(parts: Parts, visit: Visit): Promise<PageReply> {
     : page({ page: 'not-found' }, browserId);
 }
 
-/** Signs a person in, and shows the question if they own it, or their accounts. */
+/** Signs a person in. Shows the question if the person owns it, or the person's accounts. */
 async function enter(
   parts: Parts,
   visit: Visit,
@@ -81,7 +81,7 @@ async function enter(
   { person, signIn: kept }: Pick<SignedIn, 'person' | 'signIn'>,
 ): Promise<PageReply> {
   const browserId = await parts.sessions.signIn(visit.browser, person);
-  // What is asked for may be connected by now.
+  // The sign-in may have connected the requested account.
   if (kept !== undefined) await parts.signInAccounts?.signedIn(person, kept);
   const owner = await findOwner(parts, own);
   if (owner === undefined || isSameOwner(owner, person))
@@ -90,7 +90,7 @@ async function enter(
   return page((await countFailure(parts, visit)) ?? mismatchView({ id: browserId }, own), browserId);
 }
 
-/** The page that a sign-in was begun for. */
+/** The page for which a sign-in began. */
 function ownPageOf({ elicitationId, about }: Flow): OwnPage {
   if (about === 'inbox') return INBOX_PAGE;
   return elicitationId === '' ? ACCOUNTS_PAGE : { about: about ?? 'connect', elicitationId };

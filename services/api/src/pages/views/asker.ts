@@ -4,11 +4,11 @@ import { actions, buttonLink, name, plain } from './parts.ts';
 import type { PageStrings } from './strings-en.ts';
 import type { Asking } from './view.ts';
 
-// Longer words get a place of their own to scroll in, so that the choice below stays in reach; see style.ts.
+// A longer message gets a scrolling box, so that the buttons below stay within reach; see style.ts.
 const WORDS_SHORT = 400;
 const WORDS_SHORT_LINES = 8;
 
-/** Who asks, within a sentence and at its start. */
+/** The asker, within a sentence and at its start. */
 export function askerOf(
   { agent }: Pick<Asking, 'agent'>,
   { asking }: PageStrings,
@@ -17,17 +17,17 @@ export function askerOf(
   return { asker: plain(asking.unnamed), askerFirst: plain(asking.unnamedFirst) };
 }
 
-/** The question's own words, and who wrote them. */
+/** The question's message, and who wrote it. */
 export function wordsOf(question: Pick<Asking, 'agent' | 'message'>, strings: PageStrings): Html | undefined {
   const { message } = question;
   if (message.trim() === '') return undefined;
   const long = message.length > WORDS_SHORT || message.split('\n').length > WORDS_SHORT_LINES;
-  // What scrolls must be reachable by keyboard, and say what it is.
+  // A scrolling box must be reachable by keyboard and have a label.
   const reach = long ? html` class="long" tabindex="0" role="group" aria-labelledby="words"` : undefined;
   return html`<figure class="words"><figcaption id="words">${strings.asking.words(askerOf(question, strings).askerFirst)}</figcaption><blockquote dir="auto"${reach}>${message}</blockquote></figure>`;
 }
 
-/** The link to all that waits for the person. */
+/** The link to the page with everything that waits for the person. */
 export function inboxLink({ inbox }: PageStrings): Html {
   return actions(buttonLink(INBOX_PATH, inbox.back, 'plain'));
 }

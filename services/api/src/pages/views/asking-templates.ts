@@ -23,7 +23,7 @@ type AskingView<Page extends PageView['page']> = Extract<PageView, { page: Page 
 const USER_ID_LENGTH_MAX = 255;
 const PROCEED_ID = 'proceed';
 
-/** Who are you? */
+/** The page on which a person must sign in first. */
 export function signInTemplate(view: AskingView<'sign-in'>, strings: PageStrings): Template {
   const { signIn, accounts, answer, approval, inbox, link } = strings;
   const why = {
@@ -45,7 +45,7 @@ ${actions(buttonForm(view.signIn, signIn.button))}`,
   };
 }
 
-/** Who do you say you are? */
+/** Development only: the page on which a person types a user id. */
 export function devSignInTemplate(
   view: AskingView<'dev-sign-in'>,
   { devSignIn, accounts, inbox, console }: PageStrings,
@@ -69,7 +69,7 @@ ${form(view.signIn, field)}`,
   };
 }
 
-/** May the agent use your account there? */
+/** Asks whether the agent may use the person's account at a service. */
 export function consentTemplate(view: AskingView<'consent'>, strings: PageStrings): Template {
   const { consent, asking } = strings;
   const { service } = view.asking;
@@ -99,7 +99,7 @@ ${paragraph(asking.afterDecline(asker), 'quiet')}`,
   };
 }
 
-/** Please paste the key, or the secret that the agent asked for. */
+/** Asks for the key, or for the secret that the agent requested. */
 export function secretTemplate(view: AskingView<'secret'>, strings: PageStrings): Template {
   const { asking, secret } = strings;
   const { service } = view.asking;

@@ -13,7 +13,7 @@ type FailureReason = EndingView<'failed'>['reason'];
 const UNAVAILABLE_RETRY_SECONDS = 5;
 const SECONDS_SHOWN_MAX = 90;
 
-// No 502 and 504: proxies put pages of their own in place of ours.
+// The statuses 502 and 504 are not used, because proxies replace such pages with their own.
 const STATUS_OF_FAILURE: Readonly<Record<FailureReason, number>> = {
   consent_refused: 200,
   provider_error: 400,
@@ -24,7 +24,7 @@ const STATUS_OF_FAILURE: Readonly<Record<FailureReason, number>> = {
   'sign-in': 400,
 };
 
-/** What happened, what to do next, and what else there is to do. */
+/** A page that says what happened, what to do next, and what else can be done. */
 export function noticeTemplate(status: number, icon: Icon, notice: Notice, rest?: Html): Template {
   return {
     status,
@@ -36,7 +36,7 @@ ${rest}`,
   };
 }
 
-/** Says how the record ended, where the person acted too late. */
+/** Says how the record ended, for a person who acted too late. */
 export function lateTemplate(
   status: number,
   icon: Icon,
@@ -51,7 +51,7 @@ ${shown.body}`,
   };
 }
 
-/** Another person is signed in. */
+/** The page for a person other than the owner. */
 export function mismatchTemplate({ about, signOut }: EndingView<'mismatch'>, strings: PageStrings): Template {
   const { mismatch, answer } = strings;
   const rest =
@@ -61,7 +61,7 @@ export function mismatchTemplate({ about, signOut }: EndingView<'mismatch'>, str
   return noticeTemplate(403, 'stop', about === 'answer' ? answer.mismatch : mismatch, rest);
 }
 
-/** There is nothing behind the link, or nothing for this person. */
+/** The page for a link that does not exist or is not for this person. */
 export function notFoundTemplate(
   { signOut }: EndingView<'not-found'>,
   { notFound, mismatch }: PageStrings,
@@ -70,7 +70,7 @@ export function notFoundTemplate(
   return noticeTemplate(404, 'fault', notFound, rest);
 }
 
-/** Nothing was connected, and why. */
+/** Says that nothing was connected, and why. */
 export function failedTemplate(view: EndingView<'failed'>, { failed, common }: PageStrings): Template {
   const icon = view.reason === 'consent_refused' ? 'ended' : 'fault';
   const rest = html`${retryOf(view.retry, common)}
@@ -79,12 +79,12 @@ ${supportOf(view.requestId, common)}`;
   return noticeTemplate(STATUS_OF_FAILURE[view.reason], icon, failed[view.reason], rest);
 }
 
-/** A form that did not come from our page. */
+/** The page for a form that did not come from Parley's page. */
 export function refusedTemplate(view: EndingView<'refused'>, { refused, common }: PageStrings): Template {
   return noticeTemplate(403, 'stop', refused, retryOf(view.retry, common));
 }
 
-/** Later, please. */
+/** Asks the person to try again later, after too many attempts. */
 export function tooManyTemplate(
   { retryAfterSeconds }: EndingView<'too-many'>,
   { tooMany }: PageStrings,
@@ -97,7 +97,7 @@ export function tooManyTemplate(
   return { ...noticeTemplate(429, 'time', { ...tooMany, next }), retryAfterSeconds: seconds };
 }
 
-/** We cannot, just now. */
+/** Says that Parley cannot answer at present. */
 export function unavailableTemplate(
   view: EndingView<'unavailable'>,
   { unavailable, common }: PageStrings,

@@ -7,32 +7,31 @@ import type { PageView } from './view.ts';
 
 export interface PageOptions {
   readonly language: Language;
-  /** Fresh for every page: at least 128 random bits in base64 or base64url. */
+  /** A new random value for every page: at least 128 bits in base64 or base64url. */
   readonly nonce: string;
-  /** True when browsers reach this origin by https. Only then the page sends Strict-Transport-Security. */
+  /** True if browsers reach this origin by https. Only then does the page send Strict-Transport-Security. */
   readonly https: boolean;
-  /** True when the last page may notify the page that opened this one. Otherwise browsers separate the two. */
+  /** True if the last page may notify its opener. Otherwise browsers separate the two. */
   readonly keepsOpener: boolean;
-  /** @default nothing at the top */
+  /** The title and logo at the top. @default none */
   readonly brand?: Brand;
-  /** True for a document that the script of an open page reads, which has its style and its script already. */
+  /** True for a document that is fetched by an open page's script, which already has style and script. */
   readonly isUpdate?: boolean;
 }
 
-/** A page as it goes out. */
+/** The finished page. */
 interface HtmlPage {
   readonly status: number;
-  /** Lower-case names; everything but cookies and the length. */
+  /** Names are in lower case. Cookies and the length are not included. */
   readonly headers: Readonly<Record<string, string>>;
   readonly html: string;
 }
 
 /**
- * A view as a page: no input or output, the same for the same view and options. Forms post
- * `application/x-www-form-urlencoded` with the names in fields.ts to their action, and expect a page in return or a 303
- * to a path of this origin: browsers stop a post that is redirected elsewhere.
- *
- * Throws at what would mislead: a path that leaves this origin, or a `continue.url` that is not http(s), carries user
+ * Renders a view as a page. Pure: the same view and options give the same page. Forms post
+ * `application/x-www-form-urlencoded` with the names in fields.ts to their action. They expect a page or a 303 to a
+ * path of this origin, because browsers block a post that is redirected elsewhere.
+ * Throws for misleading input: a path that leaves this origin, or a `continue.url` that is not http(s), contains user
  * information or leads to another origin than `continue.origin`.
  */
 export function renderPage(view: PageView, options: PageOptions): HtmlPage {

@@ -21,7 +21,7 @@ import type { PageStrings } from './strings-en.ts';
 import type { PageView } from './view.ts';
 import { continueTemplate, doneTemplate, waitingTemplate } from './way-templates.ts';
 
-/** What a view's page holds. */
+/** The content of a view's page. */
 export function sheetOf(view: PageView, strings: PageStrings): Template {
   switch (view.page) {
     case 'sign-in':

@@ -19,10 +19,10 @@ type WayView<Page extends PageView['page']> = Extract<PageView, { page: Page }>;
 
 const LOOK_SECONDS = 5;
 
-/** Off to another origin. Throws when the URL is not plain http(s), or leads elsewhere than the page says. */
+/** Leads to another origin. Throws if the URL is not plain http(s), or leads elsewhere than the page says. */
 export function continueTemplate(view: WayView<'continue'>, strings: PageStrings): Template {
   const url = new URL(URL.canParse(view.url) ? view.url : 'about:blank');
-  // No word of the URL in the error: it may be a bearer link.
+  // The error contains nothing of the URL, which may be a bearer link.
   if (!/^https?:$/u.test(url.protocol)) throw new Error('a continue page leads to http or https');
   if (url.username !== '' || url.password !== '')
     throw new Error('a continue page carries no user information');
@@ -38,7 +38,7 @@ ${actions(html`<a class="button" href="${url.href}">${link(plain(url.host))}</a>
   };
 }
 
-/** The provider has not reported yet. */
+/** Says that the provider has not reported yet. */
 export function waitingTemplate(view: WayView<'waiting'>, { waiting }: PageStrings): Template {
   return {
     status: 200,
@@ -51,7 +51,7 @@ ${paragraph(waiting.close, 'quiet')}`,
   };
 }
 
-/** It is done. */
+/** Says that the account is connected. */
 export function doneTemplate(view: WayView<'done'>, strings: PageStrings): Template {
   const { done, common } = strings;
   const { service, elicitationId } = view;

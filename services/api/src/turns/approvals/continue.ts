@@ -10,24 +10,25 @@ import { createApprovalWait } from './wait.ts';
 
 type User = Caller & { readonly kind: 'user' };
 
-// The model's calls of one step are far fewer.
+// The maximum number of decisions in a request; a step has far fewer calls.
 const DECISIONS_MAX = 100;
 
-/** Decisions that a client sends together, to continue a turn whose stream ended for them. */
+/** Decisions that a client sends together, to continue a turn whose stream ended while it waited for them. */
 export interface DecidedTogether {
   readonly caller: User;
   readonly conversationId: string;
   readonly decisions: readonly { readonly id: string; readonly response: ApprovalInput }[];
   readonly surface: string;
-  /** Admits the request, and one decision on the approval. Throws `rate_limited`. */
+  /** Admits the request and one decision on the approval. Throws `rate_limited`. */
   readonly admit: (approvalId: string) => Promise<void>;
 }
 
 /**
- * Records decisions, and returns the turn that continues. A decision that comes too late, or after another one, changes
- * nothing: the turn's stream says how the approval ended. So does one on an approval that is not stored any more, beside others. Of several decisions on one approval, the last counts. Throws
- * `not_found` where none is stored, also for approvals of several turns, `invalid_request` for too many, and `rate_limited`; with
- * a decision that does not fit its approval, none is recorded.
+ * Records decisions, and returns the turn that continues. A decision that comes too late or after another one changes
+ * nothing; the turn's stream then tells how the approval ended. The same holds for an approval that is no longer
+ * stored, if others are. Of several decisions on one approval, the last one counts.
+ * Throws `not_found` if none of the approvals is stored or if they belong to several turns, `invalid_request` for too
+ * many decisions, and `rate_limited`. If one decision does not fit its approval, none is recorded.
  */
 export async function decideTogether(
   engine: Pick<Engine, 'approvals'>,
@@ -46,14 +47,14 @@ export async function decideTogether(
   const known = stored.filter(({ row }) => row !== undefined);
   const record = ({ id, response }: (typeof known)[number], isTrial: boolean) =>
     settleUnlessEnded(engine, { caller, id, response, surface, conversationId, isTrial });
-  // All are checked before the first is recorded: a person who corrects one may change the others, too.
+  // All are checked before the first is recorded, because a person who corrects one may also change the others.
   if (known.length > 1) await Promise.all(known.map((decision) => record(decision, true)));
   await Promise.all(known.map((decision) => record(decision, false)));
   const { tenant, userId, streamRequestId } = first;
   return { tenant, userId, streamRequestId };
 }
 
-/** Records a decision. One that comes too late, or after another one, changes nothing. */
+/** Records a decision. If it comes too late or after another one, it changes nothing. */
 export async function settleUnlessEnded(
   { approvals }: Pick<Engine, 'approvals'>,
   decision: Parameters<Engine['approvals']['decide']>[0],
@@ -65,14 +66,14 @@ export async function settleUnlessEnded(
   }
 }
 
-/** The approval; undefined for one that is unknown, or has left with its retention: a turn may last longer. */
+/** The approval. Undefined if it is unknown, or if its retention has ended: a turn may last longer. */
 async function storedRow({ approvals }: Pick<Engine, 'approvals'>, caller: User, id: string) {
   return (await unlessMissing(approvals.read(caller, id)))?.row;
 }
 
 /**
- * Where the stream of a turn ended for the first of these approvals: the last event after which nothing but approvals was
- * outstanding, before one of these ended. Undefined when there is no such event.
+ * Finds where the stream of a turn ended to wait for the first of these approvals: the last event after which only
+ * approvals were outstanding, before one of these ended. Undefined if there is no such event.
  */
 export async function endBefore(
   engine: Pick<Engine, 'replay' | 'approvals'>,
@@ -89,7 +90,7 @@ export async function endBefore(
     if (approval !== undefined) {
       const isOpen = approval.type !== 'approval-resolved';
       const row = await storedRow(engine, caller, approval.approvalId);
-      // The stream went on after one that is gone: its client knows a later one.
+      // The stream continued after an approval that is no longer stored, so its client knows a later approval.
       if (row === undefined) continue;
       if (!isOpen && approvalIds.includes(approval.approvalId)) break;
       wait.approval(approval.approvalId, row.definition.toolCallId, isOpen);

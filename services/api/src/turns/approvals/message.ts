@@ -24,22 +24,24 @@ interface ChatStartDeps {
 }
 
 interface BesideMessage {
-  /** Decisions of the person that came with the message. */
+  /** The person's decisions that came with the message. */
   readonly decided?: Pick<DecidedTogether, 'decisions' | 'admit'>;
-  /** Aborted when the client has gone. */
+  /** Aborted when the client has disconnected. */
   readonly signal: AbortSignal;
 }
 
-// A turn ends at once after its calls are denied, unless its pod has died or a call that was approved takes long.
+// How long to wait for the earlier turn to end. It ends at once after its calls are denied, unless its pod died or an
+// approved call takes long.
 const END_MS = 30_000;
 const REASON_CHARACTERS_MAX = 2_000;
-// The calls of one step are far fewer.
+// The maximum number of approvals that are read; a step has far fewer calls.
 const APPROVALS_MAX = 100;
 
 /**
- * Begins the turn of a message, as `startTurn`. Where the turn before waits for approvals and nothing else, the message
- * denies their calls, with its text as the reason. That turn ends without another word of its model, and the message is
- * answered next. Decisions that came with the message count first; what their calls lead to is denied, too.
+ * Begins the turn of a message, as `startTurn` does. If the conversation's running turn waits only for approvals, the
+ * message denies these calls, with its text as the reason. That turn then ends without another reply of its model, and
+ * the message is answered. Decisions that came with the message are recorded first. Approvals for calls that follow
+ * from them are denied too.
  */
 export async function startInChat(
   deps: ChatStartDeps,
@@ -54,7 +56,7 @@ export async function startInChat(
   }
 }
 
-/** Ends the turn that waits for approvals. False when the conversation's turn goes on. */
+/** Ends the turn that waits for approvals. Returns false if the conversation's turn continues. */
 async function makeWay(deps: ChatStartDeps, request: StartRequest, beside: BesideMessage): Promise<boolean> {
   const { caller, conversationId } = request;
   if (caller.kind !== 'user' || conversationId === undefined) return false;
@@ -67,7 +69,7 @@ async function makeWay(deps: ChatStartDeps, request: StartRequest, beside: Besid
     for (;;) {
       const next = await untilEndedOrWaiting(deps, stream, signal);
       if (next !== 'waits') return next === 'ended';
-      // A call that was approved, here or elsewhere, has led to another one.
+      // A call that was approved here or elsewhere has led to another approval.
       await settleWaiting(deps, waiting, beside);
     }
   });
@@ -80,14 +82,17 @@ interface WaitingTurn {
   readonly denial: ApprovalInput;
 }
 
-/** Settles what a turn waits for. True when it waited for nothing else, or ends by a message already. */
+/**
+ * Settles the approvals for which a turn waits. Returns true if it waited for nothing else, or if a message is already
+ * ending it.
+ */
 async function settleWaiting(
   deps: ChatStartDeps,
   { caller, conversationId, stream, denial }: WaitingTurn,
   { decided }: BesideMessage,
 ): Promise<boolean> {
   const approvals = await approvalsOf(deps, stream, conversationId);
-  // A message that is sent again finds what it has denied.
+  // A repeated message finds the approvals that it has already denied.
   const isEnding = approvals.some(({ settlement }) => settlement?.surface === BY_MESSAGE);
   const isAll = (await readWaitingReply(deps, stream)) !== undefined;
   const given = new Map(decided?.decisions.map(({ id, response }) => [id, response]));
@@ -127,7 +132,10 @@ function denialBy(message: ChatMessage | undefined): ApprovalInput {
   return { decision: 'deny', ...(isReason && { reason: text }) };
 }
 
-/** Follows a turn until it ends or waits for approvals only; `late` when that takes too long, or its client has gone. */
+/**
+ * Follows a turn until it ends or waits only for approvals. Returns `late` if that takes too long or the client has
+ * disconnected.
+ */
 async function untilEndedOrWaiting(
   deps: ChatStartDeps,
   stream: StreamRef,
@@ -139,7 +147,7 @@ async function untilEndedOrWaiting(
     for await (const event of await followTurn(deps, stream, { signal, facts })) {
       if (event.type === 'turn' && endsTurn(event.event)) return 'ended';
       wait.followed(event);
-      // Events that follow in the replay may change it.
+      // Events that follow in the replay may end the wait, so the whole feed is read.
       if (wait.isAll() && (await readWaitingReply(deps, stream)) !== undefined) return 'waits';
     }
   } catch (error) {

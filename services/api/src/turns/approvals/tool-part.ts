@@ -1,6 +1,6 @@
 import type { Approval } from '@parley/core/domain/approvals/approval';
 
-/** A call that the agent makes: neither a page nor its model does. */
+/** Marks a call that the agent makes, as opposed to a page or its model. */
 export const AGENT_CALL = { type: 'dynamic-tool', providerExecuted: true } as const;
 
 interface ToolCallPart {
@@ -30,7 +30,7 @@ export type ToolPartEnd =
   | { readonly state: 'output-available'; readonly output: unknown }
   | { readonly state: 'output-error'; readonly errorText: string };
 
-/** The part of a call, with its approval and its outcome, where it has them. */
+/** The part of a call, with its approval and its outcome if it has them. */
 export function toolPartOf(
   { toolName, toolCallId, input }: Omit<ToolCallPart, keyof typeof AGENT_CALL>,
   approval?: Approval,
@@ -45,7 +45,7 @@ export function toolPartOf(
     case 'edited':
       return { ...call, state: 'approval-responded', ...outcome, approval: { id, approved: true } };
     case 'denied': {
-      // The part says that the person denied the call, which an error would replace.
+      // The part shows that the person denied the call; an error would replace that.
       const reason = approval.reason === undefined ? {} : { reason: approval.reason };
       return { ...call, state: 'output-denied', approval: { id, approved: false, ...reason } };
     }

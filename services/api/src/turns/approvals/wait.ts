@@ -1,23 +1,23 @@
 import type { TurnEvent } from '@parley/shared/domain/runs/turn-events';
 import type { FollowedEvent } from '../follow.ts';
 
-/** Which calls of a turn are outstanding, and which of those wait for a person's approval. */
+/** Tracks which calls of a turn are outstanding, and which of them wait for a person's approval. */
 interface ApprovalWait {
   turn(event: TurnEvent): void;
-  /** An approval of a call is open, or has ended. */
+  /** Reports that a call's approval is open or has ended. */
   approval(approvalId: string, toolCallId: string, isOpen: boolean): void;
-  /** Takes an event as a reader of the turn gets it. */
+  /** Reads an event of the turn. */
   followed(event: FollowedEvent): void;
-  /** True when nothing of the turn continues until an approval ends. */
+  /** True if nothing in the turn continues until an approval ends. */
   isAll(): boolean;
 }
 
-/** Follows a turn by its events from the first on. */
+/** Tracks a turn by its events, beginning with the first. */
 export function createApprovalWait(): ApprovalWait {
   const outstanding = new Set<string>();
   const waiting = new Map<string, string>();
 
-  /** A call of a delegate is named after the call that delegated, which waits for it. */
+  /** The ids of a delegate's calls begin with the id of the delegating call, which waits for them. */
   function isLeaf(toolCallId: string): boolean {
     return ![...outstanding].some((other) => other.startsWith(`${toolCallId}.`));
   }

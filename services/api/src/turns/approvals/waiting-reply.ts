@@ -14,8 +14,8 @@ interface WaitingReplyDeps {
 }
 
 /**
- * Reads a conversation with the reply of a turn that waits for approvals and nothing else as its last message. Throws
- * `not_found` where nothing was ever said, and `unavailable`.
+ * Reads a conversation. If its turn waits only for approvals, the turn's reply so far is the last message. Throws
+ * `not_found` if nothing was ever said, and `unavailable`.
  */
 export async function readHistoryWithReply(
   deps: WaitingReplyDeps,
@@ -30,7 +30,10 @@ export async function readHistoryWithReply(
   return { ...history, messages: [...history.messages, reply] };
 }
 
-/** What the stream of a turn showed until it ended for approvals; undefined where something else of the turn is outstanding. */
+/**
+ * The parts that the stream of a turn showed until it ended to wait for approvals. Undefined if something else in the
+ * turn is outstanding.
+ */
 export async function readWaitingReply(
   deps: Pick<WaitingReplyDeps, 'engine'> & { readonly turns: Pick<Turns, 'isWaiting'> },
   stream: StreamRef,

@@ -1,12 +1,12 @@
 /**
- * The bytes of a text in base64 as clients write it: in the usual alphabet or the one for URLs, in lines, percent-encoded, with
- * or without padding. Nothing for any other text, or for one without bytes.
+ * Decodes base64 as clients write it: in the standard or the URL alphabet, in lines, percent-encoded, with or without
+ * padding. Undefined for any other text, and for a text without bytes.
  */
 export function bytesOfBase64(text: string): Buffer | undefined {
   const written = text.includes('%') ? decoded(text) : text;
   const digits = withoutPadding(written?.replace(/\s/gu, '').replaceAll('-', '+').replaceAll('_', '/') ?? '');
   const bytes = Buffer.from(digits, 'base64');
-  // Node skips what is no digit.
+  // Node skips characters that are not base64 digits.
   return digits !== '' && withoutPadding(bytes.toString('base64')) === digits ? bytes : undefined;
 }
 
@@ -18,7 +18,7 @@ function decoded(text: string): string | undefined {
   }
 }
 
-// An expression for the end of a text would take a time by the square of its length.
+// A regular expression for the end of a text would take quadratic time.
 function withoutPadding(text: string): string {
   const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;
   return text.slice(0, text.length - padding);

@@ -4,10 +4,10 @@ import { bytesOfBase64 } from './base64.ts';
 const ADDRESS_MAX = 2_048;
 const ONLY_IMAGES = 'only images (PNG, JPEG, GIF, WebP) can be passed on';
 const ANY_IMAGE = 'image/*';
-// Types under which clients send files of any kind.
+// Media types that clients use for files of any kind.
 const UNNAMED_TYPES: readonly string[] = ['', 'application/octet-stream'];
 
-// The first bytes in hexadecimal.
+// The first bytes of each type, in hexadecimal.
 const SIGNATURES: readonly (readonly [mediaType: string, pattern: RegExp])[] = [
   ['image/png', /^89504e470d0a1a0a/],
   ['image/jpeg', /^ffd8ff/],
@@ -15,17 +15,17 @@ const SIGNATURES: readonly (readonly [mediaType: string, pattern: RegExp])[] = [
   ['image/webp', /^52494646.{8}57454250/],
 ];
 
-/** The types of images that are taken. */
+/** The supported types of images. */
 export const IMAGE_TYPES: readonly string[] = SIGNATURES.map(([mediaType]) => mediaType);
 
-/** What a client says of a file. */
+/** A client's description of a file. */
 interface FileSource {
-  /** In small letters. */
+  /** In lower case. */
   readonly mediaType: string;
   readonly filename?: string;
 }
 
-/** An image by its address, which must be of https and without a password. Nobody knows its type but by its name. */
+/** An image by its URL, which must use https and contain no password. Only the name tells its type. */
 export function imageOfAddress(address: string, source: FileSource): ContentPart {
   if (!mayBeImage(source.mediaType)) return leftOut(source, ONLY_IMAGES);
   const url = address.length <= ADDRESS_MAX && URL.canParse(address) ? new URL(address) : undefined;
@@ -35,7 +35,10 @@ export function imageOfAddress(address: string, source: FileSource): ContentPart
   return { type: 'file', ...source, mediaType, data: url.href };
 }
 
-/** An image by its bytes: a data URL, or base64 alone. Its type is what its bytes say: models refuse another one. */
+/**
+ * An image by its bytes: a data URL, or only base64. The bytes determine its type, because models refuse an image whose
+ * type is wrong.
+ */
 export function imageOfBytes(content: string, source: FileSource): ContentPart {
   const comma = isDataUrl(content) ? content.indexOf(',') : -1;
   const [declared = '', ...options] = content
@@ -52,7 +55,7 @@ export function imageOfBytes(content: string, source: FileSource): ContentPart {
   return mediaType === undefined ? leftOut(file, ONLY_IMAGES) : { type: 'file', ...file, mediaType, data };
 }
 
-/** True for a URL that holds its content. */
+/** True for a URL that contains its content. */
 export function isDataUrl(content: string): boolean {
   return content.slice(0, 'data:'.length).toLowerCase() === 'data:';
 }

@@ -3,17 +3,17 @@ import { readableLine } from '@parley/core/domain/readable';
 import { type ContentPart, leftOut } from '@parley/shared/domain/runs/content';
 import { imageOfAddress, imageOfBytes, isDataUrl } from './read-image.ts';
 
-/** How many parts a person's message may have: each that is left out costs a sentence. */
+/** The maximum number of parts in a person's message. Each omitted part adds a sentence. */
 export const PARTS_MAX = 100;
 
 const NAME_CHARACTERS_MAX = 120;
 const TEXT_TYPES: readonly unknown[] = ['text', 'input_text', 'output_text'];
-// Parts of earlier replies, and of clients for themselves. None of them is something that the person sent.
+// Parts of earlier replies, and parts that clients add for themselves. The person has not sent them.
 const OWN = /^(?:data-|tool-|source-|dynamic-tool$|reasoning$|step-start$|refusal$)/;
 
 /**
- * What a part of a person's message is to a turn, in the words of the AI SDK, of both formats of OpenAI, of ACP or of A2A:
- * text, an image, or something that is left out with a reason. Nothing for parts with which no person says anything.
+ * Converts a part of a person's message, in the format of the AI SDK, of either OpenAI API, of ACP or of A2A: to text,
+ * an image, or an omission with a reason. Undefined for parts that the person has not sent.
  */
 export function readPart(part: unknown): ContentPart | undefined {
   if (!isRecord(part) || typeof part.type !== 'string' || OWN.test(part.type)) return undefined;
@@ -22,12 +22,12 @@ export function readPart(part: unknown): ContentPart | undefined {
   return text === '' ? undefined : { type: 'text', text };
 }
 
-/** The text of a part; empty for a part of another kind. */
+/** The text of a part; empty for other kinds. */
 export function textOfPart(part: unknown): string {
   return isRecord(part) && TEXT_TYPES.includes(part.type) && typeof part.text === 'string' ? part.text : '';
 }
 
-/** A file, of which the protocols have the content, its type and its name in different places. */
+/** A file. The protocols put its content, type and name in different members. */
 function readFile(part: Record<string, unknown>, type: string): ContentPart {
   const inner = [part.file, part.image_url, part.input_audio].find(isRecord) ?? {};
   const text = (...keys: readonly string[]) => firstText(keys.flatMap((key) => [part[key], inner[key]]));
@@ -48,7 +48,7 @@ function readFile(part: Record<string, unknown>, type: string): ContentPart {
     : imageOfBytes(content, source);
 }
 
-/** The name of a file on one line in which nothing hides. */
+/** A file's name on one line, without invisible characters. */
 function shownName(name: string): string {
   return beginningOf(readableLine(beginningOf(name)));
 }

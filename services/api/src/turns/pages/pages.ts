@@ -15,29 +15,29 @@ import { readReplayFacts } from '../replay.ts';
 import { type ShownElicitation, shownElicitation } from '../shown.ts';
 import type { Turns } from '../turns.ts';
 
-/** A page with the call that it shows. */
+/** A page, and the call that it shows. */
 interface ShownPage {
   readonly page: ServerPage;
   /** The server's own name for the tool. */
   readonly tool: string;
-  /** The arguments as the chat shows them. */
+  /** The arguments as the chat displays them. */
   readonly input: unknown;
-  /** As the server sent it. */
+  /** The result as the server sent it. */
   readonly result: unknown;
 }
 
-/** What a call of a page waits for. */
+/** A question or approval for which a page's call waits. */
 type PageWait =
   | { readonly type: 'approval'; readonly data: ShownApproval }
   | { readonly type: 'question'; readonly data: ShownElicitation };
 
-/** How far a call of a page has come. */
+/** The progress of a page's call. */
 export type ViewCallState =
   | CallOutcome
-  /** All that it has asked, in its latest state. */
+  /** Everything that the call has asked, in its latest state. */
   | { readonly type: 'waiting'; readonly waits: readonly PageWait[] };
 
-/** A person, and the id of a page that shows a call in one of their chats. */
+/** A person, and the id of a page that shows a call in one of the person's chats. */
 interface PageRef {
   readonly person: Caller & { kind: 'user' };
   readonly pageId: string;
@@ -45,16 +45,16 @@ interface PageRef {
 }
 
 /**
- * The pages of servers in the chats of agents. All throw `not_found` for a page that is not this person's, or not shown any more,
- * and for one of an agent that does not admit them any more.
+ * The pages of servers in the chats of agents. All methods throw `not_found` for a page that does not belong to the
+ * person or is no longer shown, and for a page of an agent that no longer admits the person.
  */
 export interface ChatPages {
   read(ref: PageRef): Promise<ShownPage>;
-  /** Begins a call of the page: an unlisted run of its own, which goes on without a reader. Returns its id. */
+  /** Begins a call of the page, as an unlisted run of its own that continues without a reader. Returns its id. */
   begin(ref: PageRef, call: ViewCall): Promise<string>;
   /**
-   * Waits until a call has ended, has asked more than `seen` things, or some time has passed. Throws `not_found` for the id of
-   * something else.
+   * Waits until a call has ended, has asked more than `seen` things, or some time has passed. Throws `not_found` for
+   * any other id.
    */
   follow(ref: PageRef, callId: string, seen: number): Promise<ViewCallState>;
 }
@@ -70,12 +70,12 @@ interface ViewCall {
 interface ChatPagesDeps {
   readonly engine: Pick<Engine, 'replay' | 'watchLive'>;
   readonly turns: Turns;
-  /** How long a reader waits for news of a call, in ms. */
+  /** How long a reader waits for changes of a call, in ms. */
   readonly waitMs: number;
 }
 
 export function createChatPages({ engine, turns, waitMs }: ChatPagesDeps): ChatPages {
-  /** The call of a page, by the last of its turn's events: a step may have been made again. */
+  /** Finds the page's call by the last of its turn's events, because a step may have been repeated. */
   async function find({ person, pageId, signal }: PageRef) {
     const at = pageId.indexOf('~');
     const [streamRequestId, toolCallId] = [pageId.slice(0, at), pageId.slice(at + 1)];

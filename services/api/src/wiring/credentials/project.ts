@@ -25,13 +25,13 @@ interface ProjectParts {
   readonly log: Pick<Log, 'error' | 'warn' | 'info'>;
   readonly backend: Pick<Backend, 'vault'>;
   readonly loaded: LoadedAgentsConfig;
-  /** Called only where a server has such a credential. */
+  /** Called only if a server has such a credential. */
   readonly openVault: () => Pick<VaultParts, 'vault' | 'fresh'>;
 }
 
-/** Metadata of authorization servers may be long. */
+/** The metadata of an authorization server may be long. */
 
-/** The credentials of servers whose tokens Parley obtains for the project. Undefined where there are none. */
+/** The credentials for servers whose tokens Parley obtains for the project. Undefined if there are none. */
 export function wireProjectCredentials({
   env,
   log,
@@ -63,7 +63,7 @@ export function wireProjectCredentials({
     const connectorId = `${entry.id}.${digestOf([server.url, issuer, clientId, scopes ?? null])}`;
     servers.set(server.id, { connectorId, connector });
   }
-  // In the background: what is left over must not keep a pod from starting.
+  // This runs in the background: old records must not delay the start of a pod.
   deleteUnusedTokens(backend.vault, servers).then(
     (deleted) => deleted > 0 && log.info({ deleted }, 'unused tokens of the project were deleted'),
     (error) =>
@@ -94,8 +94,8 @@ export function wireProjectCredentials({
 }
 
 /**
- * Names the record of what a configuration obtains: pods with the old and the new one, side by side during an upgrade, would
- * replace each other's token with every call.
+ * The name of the record for a configuration's token. It contains a digest, because pods with the old and the new
+ * configuration run together during an upgrade and would otherwise replace each other's token at every call.
  */
 function digestOf(configured: readonly unknown[]): string {
   return sha256(JSON.stringify(configured)).slice(0, 12);

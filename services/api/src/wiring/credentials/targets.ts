@@ -24,11 +24,11 @@ interface ConnectorSettings {
   /** Origin of the hosted pages, to which providers redirect people. */
   readonly publicUrl: string;
   readonly allowLoopbackHttp: boolean;
-  /** Present where sign-ins connect accounts. */
+  /** Present if sign-ins connect accounts. */
   readonly grantFor?: GrantFor | undefined;
 }
 
-/** The accounts that people can connect under a configuration, with their connectors. */
+/** The accounts that people can connect under a configuration, and their connectors. */
 export function createConnectTargets(
   loaded: LoadedAgentsConfig,
   settings: ConnectorSettings,
@@ -76,7 +76,7 @@ function createConnectors(
         return createNango(entry, secretOf, settings);
     }
   };
-  // Those of the project itself have no page.
+  // Connectors of the project itself have no page.
   return new Map(
     Object.values(config.connectors).flatMap((entry) =>
       isOfProject(entry) ? [] : [[entry.id, createConnector(entry)] as const],
@@ -103,7 +103,7 @@ function oauth2Of(entry: OAuth2Connector, secretOf: SecretOf, settings: Connecto
   });
 }
 
-/** Metadata of authorization servers may be long. */
+/** The metadata of an authorization server may be long. */
 export const METADATA_BOUNDS = { timeoutMs: 10_000, responseBytesMax: 256 * 1024 };
 
 function mcpOAuthOptions(entry: McpOAuthConnector, secretOf: SecretOf, settings: ConnectorSettings) {
@@ -116,7 +116,7 @@ function mcpOAuthOptions(entry: McpOAuthConnector, secretOf: SecretOf, settings:
     clientName,
     redirectUri: `${publicUrl}/auth/callback/${id}`,
     allowLoopbackHttp,
-    // Authorization servers accept such a client id over https only.
+    // Authorization servers accept such a client id only with https.
     ...(publicUrl.startsWith('https:') && { metadataUrl: `${publicUrl}${clientMetadataPath(id)}` }),
     ...(issuer !== undefined && { issuer }),
     ...(clientId !== undefined && { client: { clientId, ...secret, ...method } }),

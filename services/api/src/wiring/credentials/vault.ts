@@ -13,7 +13,7 @@ export interface VaultParts {
   readonly fresh: FreshCredentialOf;
 }
 
-/** Opens the vault, and keeps what is in it fresh. Throws EnvError without keys. */
+/** Opens the vault and refreshes its credentials. Throws EnvError without keys. */
 export function wireVault({ env, log, backend, metrics }: PodParts): VaultParts {
   const keys = createKeys(env, log);
   const vault = createVault({ store: backend.vault, keys });
@@ -22,7 +22,7 @@ export function wireVault({ env, log, backend, metrics }: PodParts): VaultParts 
     leases: backend.vault,
     onRefresh(outcome, { connectorId }, error) {
       metrics.credentialRefreshes.add(1, { outcome });
-      // The connectors name what a provider said by a registered code only.
+      // Connectors report a provider's error only as a registered code, so the message may be logged.
       const reason = error instanceof Error ? error.message : undefined;
       log[reason === undefined ? 'info' : 'warn']({ outcome, connectorId, reason }, 'credential refresh');
     },
@@ -30,13 +30,13 @@ export function wireVault({ env, log, backend, metrics }: PodParts): VaultParts 
   return { keys, vault, fresh };
 }
 
-/** True where http on loopback hosts is allowed. */
+/** True if http is allowed on loopback hosts. */
 export function isDevelopment({ NODE_ENV }: Pick<Env, 'NODE_ENV'>): boolean {
   return NODE_ENV !== 'production';
 }
 
 /**
- * The vault's keys. Generated keys exist in this process only, so they are used only where no other process shares the
+ * The vault's keys. Generated keys exist only in this process, so they are used only if no other process shares the
  * vault.
  */
 export function createKeys(env: Env, log: Log): KeyRing {

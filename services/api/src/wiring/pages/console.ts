@@ -17,7 +17,7 @@ import { pageSettings } from './settings.ts';
 
 interface WiredConsole {
   readonly surface: Surface;
-  /** Absent where there is no console. */
+  /** Absent if there is no console. */
   readonly operators?: OperatorSessions;
 }
 
@@ -39,7 +39,7 @@ export function wireConsole(parts: PodParts): WiredConsole {
   return { surface: consoleRoutes(console), operators: createOperatorSessions(console) };
 }
 
-/** How operators sign in. The check of the environment has ensured that the settings exist. */
+/** How operators sign in. The check of the environment ensures that the settings exist. */
 function createOperatorIdentity(
   env: Env,
   kind: NonNullable<Env['PARLEY_CONSOLE']>,
@@ -60,7 +60,7 @@ function createOperatorIdentity(
   });
 }
 
-/** The console, where it was built before the api was started or bundled. */
+/** The built console. Undefined if it was not built before the api was started or bundled. */
 function readBuiltConsole(): ConsoleFiles | undefined {
   let text: string;
   try {

@@ -6,13 +6,13 @@ import { createLineLimit } from '../line-limit.ts';
 interface PageLogDeps {
   readonly log: Log;
   readonly metrics: Pick<Metrics, 'identityMismatch'>;
-  /** In ms; only differences matter. */
+  /** Returns ms; only differences matter. */
   readonly clock?: () => number;
 }
 
 /**
- * Logs what happens on the hosted pages. Failures that belong to no question need no caller to be proven, so only ten a
- * minute are written; `suppressed` in the next line counts those left out.
+ * Logs events of the hosted pages. Anybody can cause failures that belong to no question, so only ten a minute are
+ * written. `suppressed` in the next line counts the omitted ones.
  */
 export function createPageLog({ log, metrics, clock = () => performance.now() }: PageLogDeps) {
   const limit = createLineLimit(clock);

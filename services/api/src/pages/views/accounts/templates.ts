@@ -34,7 +34,7 @@ ${actions(buttonForm(signOut, strings.signOut, 'plain'))}`,
   };
 }
 
-/** The accounts alone, each under a heading of the second level. */
+/** Only the accounts, each under a heading of the second level. */
 function accountList(accounts: readonly ShownAccount[], strings: AccountStrings): Html {
   if (accounts.length === 0) return paragraph(strings.empty, 'lead');
   const heading = (service: string) => html`<h2>${name(service)}</h2>`;
@@ -42,7 +42,7 @@ function accountList(accounts: readonly ShownAccount[], strings: AccountStrings)
 <ul class="items">${accounts.map((account) => accountItem(account, strings, heading))}</ul>`;
 }
 
-/** An account, and the way to disconnect it. */
+/** An account, with a link to disconnect it. */
 export function accountItem(
   account: ShownAccount,
   strings: AccountStrings,
@@ -59,7 +59,7 @@ ${facts([
 <a class="button plain" href="${ownPath(account.disconnect)}" aria-label="${strings.disconnectNamed(service)}">${strings.disconnect}</a></li>`;
 }
 
-/** Really? */
+/** Asks for confirmation before an account is disconnected. */
 export function disconnectTemplate(
   view: AccountView<'disconnect'>,
   { accounts: strings }: PageStrings,
@@ -81,7 +81,7 @@ ${actions(
   };
 }
 
-/** It is disconnected, and what the service did. */
+/** Says that the account is disconnected, and what the service did. */
 export function disconnectedTemplate(
   { service: title, revoked }: AccountView<'disconnected'>,
   { accounts: { disconnected } }: PageStrings,

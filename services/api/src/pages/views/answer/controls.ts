@@ -8,22 +8,22 @@ export interface ShownField {
   /** Position of the field in the form. */
   readonly at: number;
   readonly control: FormControl;
-  /** What was typed, or the positions of the choices. */
+  /** The typed text, or the positions of the choices. */
   readonly values: readonly string[];
   readonly fault?: ControlFault;
 }
 
-/** More choices than this are shown as a drop-down list. */
+/** If there are more choices than this, they are shown as a drop-down list. */
 const RADIOS_MAX = 7;
 
 const TYPES: Readonly<Record<string, string>> = { email: 'email', uri: 'url', date: 'date' };
 
-/** The name under which the control of a field posts its value. */
+/** The name under which a field's control posts its value. */
 export function controlName(at: number): string {
   return `field-${at}`;
 }
 
-/** What a control contains before a person changes it. */
+/** The values of a control before the person changes them. */
 export function initialValues({ kind, initial, choices }: FormControl): readonly string[] {
   if (initial === undefined) return [];
   if (kind !== 'multi' && kind !== 'select') return [String(initial)];
@@ -31,7 +31,7 @@ export function initialValues({ kind, initial, choices }: FormControl): readonly
   return choices.flatMap(({ value }, at) => (chosen.includes(value) ? [String(at)] : []));
 }
 
-/** A field's control, with its label, description, hint and fault. */
+/** The control of a field, with its label, description, hint and fault. */
 export function controlOf(field: ShownField, strings: AnswerStrings): Html {
   const { kind, choices } = field.control;
   const offered = choices.map(({ label }, at) => [String(at), label] as const);
@@ -75,7 +75,7 @@ function boxes(field: ShownField, strings: AnswerStrings, offered: Offered): Htm
   return group(field, strings, inputs);
 }
 
-/** Several inputs under one name. */
+/** Several inputs with one name. */
 function group(field: ShownField, strings: AnswerStrings, inputs: readonly Html[]): Html {
   const { texts, describedBy } = describe(field, strings);
   return html`<fieldset class="field"${describedBy}><legend>${nameOf(field, strings)}</legend>
@@ -107,7 +107,7 @@ function typed(field: ShownField, strings: AnswerStrings): Html {
       (rest) =>
         html`<input type="text" dir="ltr" inputmode="${numericKeys(control)}" value="${text}"${rest}>`,
     );
-  // A single-line control would drop the line breaks of what was typed before.
+  // A single-line control would drop the line breaks of the earlier text.
   if (kind === 'text' && (control.hasLines || text.includes('\n')))
     return labelled(
       field,
@@ -127,7 +127,7 @@ function labelled(field: ShownField, strings: AnswerStrings, render: (attributes
   const { texts, describedBy } = describe(field, strings);
   const id = controlName(field.at);
   const { isRequired, initial } = field.control;
-  // A browser would not post the empty text of a default.
+  // A browser would not post a default that is an empty text.
   const attributes = html` id="${id}" name="${id}" autocomplete="off"${isRequired && initial !== '' ? html` required` : undefined}${describedBy}${
     field.fault === undefined ? undefined : html` aria-invalid="true"`
   }`;
@@ -159,7 +159,7 @@ function describe({ at, control, fault }: ShownField, strings: AnswerStrings) {
   };
 }
 
-/** Some numeric keyboards have no minus, others no decimal point. */
+/** Some numeric keyboards have no minus sign, others no decimal point. */
 function numericKeys({ kind, least = -1 }: FormControl): string {
   return kind === 'integer' && least >= 0 ? 'numeric' : 'text';
 }

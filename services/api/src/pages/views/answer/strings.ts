@@ -1,9 +1,9 @@
 import type { Fault } from '@parley/core/domain/forms/fault';
 
-/** How a question ended, as its answer page tells it. `settled`: answered in another place, dismissed or taken back. */
+/** How a question ended, on its answer page. `settled`: answered elsewhere, cancelled or withdrawn. */
 export type AnsweredAs = 'answered' | 'declined' | 'expired' | 'settled';
 
-/** What is wrong with a control. `pattern`: the text does not match the regular expression of its field. */
+/** The fault of a control. `pattern`: the text does not match the regular expression of its field. */
 export type ControlFault = Fault | { readonly rule: 'pattern' };
 
 const MINUTE_MS = 60_000;
@@ -13,7 +13,7 @@ const UNITS = [
   ['minute', MINUTE_MS],
 ] as const;
 
-/** A length of time in words, in its largest whole unit: `3 hours`. Less than a minute counts as one. */
+/** A duration in words, in its largest whole unit: `3 hours`. Less than a minute counts as one minute. */
 export function durationIn(language: string, ms: number): string {
   const [unit, length] = UNITS.find(([, unitMs]) => ms >= unitMs) ?? UNITS[2];
   const amount = Math.max(1, Math.floor(ms / length));

@@ -26,8 +26,8 @@ type AnswerView<Page extends PageView['page']> = Extract<PageView, { page: Page 
 
 const FORM_ID = 'answer';
 
-// The secret of a link stands behind its #, which browsers keep to themselves. Only this script moves it into the form,
-// and out of the address bar.
+// The secret of a link is in its fragment, which browsers do not send. Only this script moves it into the form and
+// removes it from the address bar.
 const TAKE_TOKEN = html`
 const field = document.getElementById('token');
 if (location.hash.length > 1) {
@@ -37,7 +37,7 @@ if (location.hash.length > 1) {
 }
 `;
 
-/** Somebody opened an answer link. Nothing of the question is shown yet: mail scanners open links, too. */
+/** The page for an opened answer link. It shows nothing of the question yet, because mail scanners open links too. */
 export function answerEntryTemplate(
   { enter, about, signInPath }: AnswerView<'answer-entry'>,
   { answer, approval }: PageStrings,
@@ -65,7 +65,7 @@ const ENDINGS: Readonly<Record<AnsweredAs, { readonly status: number; readonly i
   settled: { status: 409, icon: 'ended' },
 };
 
-/** How the question ended. An answer that came too late is not claimed. */
+/** How the question ended. If an answer came too late, the page says so. */
 export function answerEndedTemplate(
   { ended, late, toInbox }: AnswerView<'answer-ended'>,
   strings: PageStrings,
@@ -79,7 +79,7 @@ export function answerEndedTemplate(
     : noticeTemplate(status, icon, notice, rest);
 }
 
-/** The question, and the controls to answer it. */
+/** The question, with the controls for an answer. */
 export function answerTemplate(view: AnswerView<'answer'>, strings: PageStrings): Template {
   const { answer, approval, asking, common, consent } = strings;
   const { origin } = view;

@@ -8,11 +8,11 @@ import type { ApprovalPageStrings } from './strings-en.ts';
 type ShownArguments = Pick<Extract<PageView, { page: 'approval' }>, 'arguments' | 'masked'>;
 type ArgumentWords = Pick<ApprovalPageStrings, 'arguments' | 'noArguments' | 'secret' | 'empty'>;
 
-// Longer texts scroll, so that the choice below stays in reach.
+// Longer texts scroll, so that the buttons below stay within reach.
 const SHORT = 400;
 const SHORT_LINES = 8;
 
-/** The arguments of a call, every one of them, as they will be sent. What is nested is shown as JSON. */
+/** All arguments of a call as they will be sent. Nested values are shown as JSON. */
 export function argumentList(shown: ShownArguments, words: ArgumentWords): Html {
   const entries = Object.entries(shown.arguments);
   if (entries.length === 0) return paragraph(words.noArguments, 'quiet');
@@ -41,7 +41,7 @@ function textOf(text: string, words: ArgumentWords): Html {
   return html`<span class="sent" dir="auto">${text}</span>`;
 }
 
-/** A box that scrolls, also by keyboard. */
+/** A box that also scrolls by keyboard. */
 function boxOf(text: string, words: ArgumentWords): Html {
   return html`<span class="sent long" dir="auto" tabindex="0" role="group" aria-label="${words.arguments}">${text}</span>`;
 }

@@ -25,7 +25,7 @@ const ENDINGS: Readonly<Record<EndedApprovalStatus, { readonly status: number; r
   withdrawn: { status: 409, icon: 'ended' },
 };
 
-/** May the agent make this call? */
+/** Asks whether the agent may make this call. */
 export function approvalTemplate(view: ApprovalView<'approval'>, strings: PageStrings): Template {
   const { approval, asking, common } = strings;
   const { agent, tool } = view;
@@ -56,7 +56,7 @@ ${view.canEdit === true ? paragraph(approval.editElsewhere, 'quiet') : undefined
   };
 }
 
-/** How the call ended. A decision that came too late is not claimed. */
+/** How the call ended. If a decision came too late, the page says so. */
 export function approvalEndedTemplate(
   { ended, late, toInbox }: ApprovalView<'approval-ended'>,
   strings: PageStrings,

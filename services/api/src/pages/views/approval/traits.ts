@@ -4,7 +4,7 @@ import { paragraph } from '../parts.ts';
 import type { PageStrings } from '../strings-en.ts';
 import type { ToolTrait } from './strings.ts';
 
-/** What the tool can do, as a warning unless it claims to be harmless. */
+/** What the tool can do. It is a warning unless the tool declares itself harmless. */
 export function traitsBox(hints: ToolHints | undefined, { approval }: PageStrings): Html {
   const traits = traitsOf(hints);
   const isCalm = traits.every((trait) => trait === 'reads' || trait === 'keeps');

@@ -4,7 +4,7 @@ import { actions, buttonForm, name, paragraph, plain } from '../parts.ts';
 import type { PageStrings } from '../strings-en.ts';
 import type { PageView } from '../view.ts';
 
-/** Somebody who has signed in, and may do nothing in the console. */
+/** The page for a person who has signed in without a role in the console. */
 export function noRoleTemplate(
   view: Extract<PageView, { page: 'no-role' }>,
   { console: { noRole } }: PageStrings,

@@ -8,7 +8,7 @@ import type { PageStrings } from '../strings-en.ts';
 import { livePage } from './live.ts';
 import type { GroupView } from './view.ts';
 
-/** May the agent make these calls? */
+/** Asks whether the agent may make these calls. */
 export function groupTemplate(view: GroupView, strings: PageStrings): Template {
   const { approval, asking, common, inbox } = strings;
   const { group } = inbox;
@@ -44,7 +44,7 @@ ${paragraph(approval.timeLeft(view.leftMs), 'quiet')}`;
   };
 }
 
-/** The buttons stay in view above the calls, and come first by keyboard. */
+/** The buttons stay visible above the calls, and come first by keyboard. */
 function choiceOf({ denyPath }: GroupView, { inbox: { group } }: PageStrings): Html {
   return html`<div class="actions sticky"><button>${group.approve}</button>
 <button class="plain" formaction="${ownPath(denyPath)}">${group.deny}</button></div>`;

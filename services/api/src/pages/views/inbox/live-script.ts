@@ -1,15 +1,16 @@
 import { html } from '../../kit/html.ts';
 
-// The script of the inbox's pages, which keeps an open page up to date. What follows is sent to browsers as it stands; it makes no
-// mark-up of texts, and talks to this origin alone.
-//
-// An event says that something has changed. The page then reads itself again, at most once a second, as a document, and takes over
-// what differs, element by element. Elements stay the same objects, so that the focus, what was typed and what was checked stay.
-// What has the focus is never moved or removed: it says that it has ended. The same is true of all calls of a group; new calls of a
-// group are not checked, because nobody has read them. A call that the newer page does not show cannot be chosen, even where it may be
-// open: what the page says of all calls is not true of it.
+// The script of the inbox's pages, which keeps an open page up to date. The texts below are sent to browsers unchanged.
+// The script creates no markup from text, and calls only its own origin.
+// An event says that something has changed. The page then fetches itself again, at most once a second, and takes over
+// the differences element by element. Elements stay the same objects, so that the focus, typed text and checked boxes
+// are kept.
+// An element that has the focus is never moved or removed; it shows that its record has ended. Nor are the calls of a
+// group removed. New calls of a group are not checked, because nobody has read them. A call that the newer page does
+// not show cannot be chosen, even if it may still be open, because the page's statements about all calls do not include
+// it.
 
-/** Takes over the content of a newer document. `own` are elements of the script, which no document has. */
+/** Takes over the content of a newer document. `own` elements are made by the script, and no document contains them. */
 const TAKE_OVER = html`
 const own = '[data-own], [role=alert]';
 const isOwn = (node) => node.nodeType === 1 && node.matches(own);
@@ -59,7 +60,7 @@ function arrange(parent, wanted) {
 }
 `;
 
-/** What becomes of items that began or ended. */
+/** Marks items that began or ended. */
 const ITEMS = html`
 const root = document.querySelector('[data-live]');
 const isGroup = root.dataset.live === 'group';
@@ -135,7 +136,7 @@ document.addEventListener('focusin', () => {
 });
 `;
 
-/** When the page reads itself. */
+/** Determines when the page fetches itself. */
 const FOLLOW = html`
 let stream;
 let opening;

@@ -8,18 +8,21 @@ import { LIVE_SCRIPT } from './live-script.ts';
 interface LivePage {
   readonly kind: 'inbox' | 'group';
   readonly path: string;
-  /** There are open records that the page does not show: one that is no longer there may still be open. */
+  /**
+   * True if there are open records that the page does not show. A record that is missing on the page may then still be
+   * open.
+   */
   readonly isPartial: boolean;
   readonly content: Html;
 }
 
-/** A page that shows by itself what has changed since it was loaded. Without scripts it is the same page, and stays as it is. */
+/** A page that shows changes since it was loaded. Without scripts, the page works but does not change. */
 export function livePage(
   { kind, path, isPartial, content }: LivePage,
   { approval, inbox: { live } }: PageStrings,
 ): Pick<Template, 'body' | 'script' | 'connects'> {
   const endings = Object.entries(approval.ended).map(([status, { title }]) => [status, title] as const);
-  // What the script says, in the language of the page.
+  // The texts of the script, in the language of the page.
   const texts = [...endings, ...Object.entries(live)];
   return {
     body: html`<div data-live="${kind}" data-again="${ownPath(`${path}?${LIVE}`)}" data-events="${INBOX_PATH}/events" data-partial="${String(isPartial)}">

@@ -10,10 +10,10 @@ import type { PageView } from '../view.ts';
 import { livePage } from './live.ts';
 import type { ShownGrant, ShownWaiting } from './view.ts';
 
-// What a question without a title is called by those who hear the page.
+// How much of its message names a question without a title, for screen readers.
 const HEARD_CHARACTERS_MAX = 80;
 
-/** All that waits for the person, what they had remembered, and their accounts. */
+/** Everything that waits for the person, the remembered approvals, and the accounts. */
 export function inboxTemplate(view: Extract<PageView, { page: 'inbox' }>, strings: PageStrings): Template {
   const { inbox, asking, accounts } = strings;
   const heading = (service: string) => html`<h3>${name(service)}</h3>`;
@@ -102,7 +102,7 @@ function riskLine(risk: Risk | undefined, { approval }: PageStrings): Html | und
   return paragraph(`${approval.risk}: ${approval.risks[risk]}`, risk === 'high' ? 'box warn' : 'quiet');
 }
 
-/** The beginning of a message, without half a character. */
+/** The beginning of a message, without splitting a character. */
 function heardOf(message: string): string {
   return [...message].slice(0, HEARD_CHARACTERS_MAX).join('');
 }
