@@ -21,22 +21,22 @@ type Events = Extract<Handled, AsyncGenerator<unknown>>;
 type Single = Exclude<Handled, Events>;
 type HeaderValues = Readonly<Record<string, string>>;
 
-/** What the bindings do each in its own way. */
+/** The parts in which the two bindings differ. */
 interface A2aBinding {
   readonly protocol: 'JSONRPC' | 'HTTP+JSON';
-  /** The extensions that the client knows, and the header that says which of them are in use. */
+  /** The extensions that the client knows, and the header that names the ones in use. */
   readonly extensions: string | undefined;
   readonly extensionsHeader: string;
   handle(context: ServerCallContext): Promise<Handled>;
   reply(single: Single, headers: HeaderValues): Reply;
   eventOf(event: Single): unknown;
-  /** An error that A2A has a name for. */
+  /** The reply for an error that has a name in A2A. */
   refuse(error: unknown): Reply;
-  /** An error that it has no name for. */
+  /** The reply for an error without a name in A2A. */
   problem(error: unknown): Reply;
 }
 
-/** One JSON-RPC request of A2A 1.0, or of 0.3 where the version is 0.3 or absent. */
+/** Serves one JSON-RPC request of A2A 1.0, or of 0.3 if the version is 0.3 or absent. */
 export function serveJsonRpc(parts: BindingCall): Promise<Reply> {
   const { sdk, handler, call } = parts;
   const isLegacy = versionOf(call.head) === LEGACY;
@@ -63,8 +63,8 @@ export function serveJsonRpc(parts: BindingCall): Promise<Reply> {
 }
 
 /**
- * One HTTP+JSON request of A2A 1.0. Its bodies are those of the JSON-RPC methods, so the method's binding serves it; only
- * errors differ.
+ * Serves one HTTP+JSON request of A2A 1.0. Its bodies are those of the JSON-RPC methods, so the JSON-RPC binding serves
+ * it; only errors differ.
  */
 export function serveRest(parts: BindingCall, { method, params, status }: RestRequest): Promise<Reply> {
   const { sdk, handler, call } = parts;
@@ -89,7 +89,7 @@ export function serveRest(parts: BindingCall, { method, params, status }: RestRe
   });
 }
 
-/** Serves a request. An error that is no ParleyError is reported, and its reply reveals nothing. */
+/** Serves a request. An error that is not a ParleyError is reported, and its reply reveals nothing. */
 async function serve({ sdk, handler, call, onFault }: BindingCall, binding: A2aBinding): Promise<Reply> {
   const version = versionOf(call.head);
   const context = contextOf(sdk, version, binding.extensions);
@@ -134,7 +134,7 @@ function idOf(body: unknown): unknown {
   return typeof id === 'string' || typeof id === 'number' ? id : null;
 }
 
-/** A stream as server-sent events, once its first event is there: an error before it is a reply of its own. */
+/** A stream as server-sent events. It waits for the first event, so that an earlier error gets a reply of its own. */
 async function eventsOf<Item>(
   items: AsyncGenerator<Item, unknown>,
   resultOf: (item: Item) => unknown,

@@ -9,15 +9,15 @@ import type { Sdk } from './sdk.ts';
 export const A2A_PATH = '/run/a2a';
 export const CARD_PATH = '/.well-known/agent-card.json';
 
-/** The origin at which a client reaches the pods. */
+/** The origin under which a client reaches the pods. */
 export function originOf({ origin }: Pick<A2aDeps, 'origin'>, head: RequestHead): string {
   if (origin !== undefined) return origin;
   return calledOrigin(head);
 }
 
 /**
- * The card of an agent, in the JSON of A2A 1.0. What has its default value is left out, as the specification demands of a
- * card that is signed.
+ * The card of an agent, in the JSON of A2A 1.0. Members with default values are omitted, as the specification requires
+ * for signed cards.
  */
 function cardJson(deps: A2aDeps, agent: OfferedAgent, origin: string) {
   const { id, title, description, takesImages = false } = agent;

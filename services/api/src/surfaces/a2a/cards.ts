@@ -12,19 +12,19 @@ import { LEGACY, namedVersion } from './version.ts';
 /** A card as it is served. */
 interface ServedCard {
   readonly body: Readonly<Record<string, unknown>>;
-  /** Of the card without its signatures, which differ from pod to pod. */
+  /** A digest of the card without its signatures, which differ between pods. */
   readonly etag: string;
 }
 
 /** The cards of the agents. */
 export interface Cards {
-  /** The card of an agent in the version that the request names. */
+  /** The card of an agent, in the version that the request names. */
   read(agent: OfferedAgent, head: RequestHead): Promise<ServedCard>;
 }
 
 /**
- * Cards are signed where a key and the origin are configured, each once: addresses that a request names are not signed, and
- * such a card is made anew for each request.
+ * Cards are signed if a key and the origin are configured. Each card is then made only once. Without a configured
+ * origin, the request's origin is used, and such a card is made for each request and not signed.
  */
 export function createCards(deps: A2aDeps, loadSdk: () => Promise<Sdk>): Cards {
   const made = new Map<string, () => Promise<ServedCard>>();
@@ -61,7 +61,10 @@ export function createCards(deps: A2aDeps, loadSdk: () => Promise<Sdk>): Cards {
   };
 }
 
-/** `both`: the members of 0.3 and of 1.0. A security scheme has those of both, as each of them ignores the other's. */
+/**
+ * `both`: the members of 0.3 and of 1.0. A security scheme has the members of both versions, because each version
+ * ignores those of the other.
+ */
 type CardForm = 'legacy' | 'modern' | 'both';
 type CardJson = ServedCard['body'];
 
@@ -80,12 +83,12 @@ function schemesOf({ securitySchemes }: CardJson) {
 
 const jsonOf = ({ core }: Sdk, card: AgentCard) => core.AgentCard.toJSON(card) as ServedCard['body'];
 
-/** What the official SDKs verify in place of the canonical JSON of a card: they take out all members without content. */
+/** What the official SDKs verify instead of a card's canonical JSON: they omit all empty members. */
 function payloadOfSdks({ core }: Sdk, body: ServedCard['body']): string {
   return core.canonicalizeAgentCard(body as never);
 }
 
-/** The card as clients of 0.3 read it. The SDK translates it for its legacy method only. */
+/** The card for clients of 0.3. The SDK translates cards only in its legacy method. */
 async function legacyCard({ compat, server }: Sdk, card: AgentCard): Promise<ServedCard['body']> {
   const getCard = async () => card;
   const handler = { getAgentCard: getCard, getAuthenticatedExtendedAgentCard: getCard };

@@ -16,9 +16,9 @@ export interface OfferedAgent {
   readonly id: string;
   readonly title: string;
   readonly description: string;
-  /** True: its model takes images, and its card says so. */
+  /** True if the agent's model accepts images, which its card then declares. */
   readonly takesImages?: boolean;
-  /** Who may answer its questions through A2A. */
+  /** Who may answer the agent's questions through A2A. */
   readonly answers: 'user' | 'caller';
 }
 
@@ -26,25 +26,25 @@ export interface A2aDeps {
   readonly engine: Engine;
   readonly limits: CallLimits;
   readonly turns: Turns;
-  /** Which messages were taken as answers. */
+  /** Records of messages that were accepted as answers. */
   readonly records: OwnerRecords;
-  /** The first one is the agent of the card at the well-known place. */
+  /** The agents. The first one's card is at the well-known address. */
   readonly agents: readonly OfferedAgent[];
-  /** Version of this service, for the cards. */
+  /** Version of this service, which cards contain. */
   readonly version: string;
   /** Verifies tokens for this surface. */
   readonly authenticate: Authenticate;
-  /** The origin at which clients reach the pods; derived from the request when absent. */
+  /** The origin under which clients reach the pods; by default, it is taken from the request. */
   readonly origin?: string;
   /** Signs the cards. */
   readonly signer?: CardSigner;
-  /** Push notifications; absent where they cannot be kept. */
+  /** Push notifications; absent if their configurations cannot be stored. */
   readonly push?: PushConfigs;
-  /** How many deployments may have delegated a task, one to the next. */
+  /** How many deployments in a row may have delegated a task. */
   readonly hopsMax: number;
-  /** How long a message is recognized when it is sent again, in ms. */
+  /** How long a repeated message is recognized, in ms. */
   readonly answerMs: number;
-  /** How long a call that waits for a task waits at most, in ms. It then replies with the task as it is. */
+  /** The maximum wait of a call for a task, in ms. After that it replies with the current state of the task. */
   readonly waitMs: number;
   readonly onFault: (error: unknown) => void;
 }

@@ -3,7 +3,7 @@ import { problemOf } from '../../http/problem.ts';
 import { json, type Reply } from '../../http/route.ts';
 import type { Sdk } from './sdk.ts';
 
-/** An error as A2A names it; errors that it has no name for stay as they are, and are replied with their HTTP status. */
+/** Converts an error to its name in A2A. Errors without one stay unchanged, and are replied with their HTTP status. */
 export function a2aErrorOf({ errors }: Sdk, error: unknown): unknown {
   if (!isParleyError(error)) return error;
   switch (error.code) {
@@ -32,7 +32,9 @@ const INVALID_REQUEST = -32_600;
 const INTERNAL = -32_603;
 const RPC_CODES: Readonly<Record<number, number>> = { 400: PARSE_ERROR, 413: INVALID_REQUEST };
 
-/** An error that has an HTTP status, for JSON-RPC. It reveals nothing of an error that is no ParleyError. */
+/**
+ * The JSON-RPC reply for an error that has an HTTP status. It reveals nothing of an error that is not a ParleyError.
+ */
 export function rpcProblem(error: unknown, id: unknown = null): Reply {
   const { status, headers, body } = problemOf(error);
   const { 'content-type': _problem, ...others } = headers;
@@ -52,7 +54,7 @@ const REASONS: Readonly<Record<number, string>> = {
   503: 'UNAVAILABLE',
 };
 
-/** The same for HTTP+JSON: `google.rpc.Status`. */
+/** The same for HTTP+JSON, as `google.rpc.Status`. */
 export function restProblem(error: unknown): Reply {
   const { status, headers, body } = problemOf(error);
   const { 'content-type': _problem, ...others } = headers;

@@ -18,9 +18,9 @@ import { createTaskFollower, type OpenedTask, type TaskFollower } from './task-s
 import { type CallerTasks, createCallerTasks, hasEnded } from './tasks.ts';
 import { LEGACY, versionOf } from './version.ts';
 
-/** The request handler of one call, below the SDK's bindings. */
+/** The request handler of one call, which the SDK's bindings use. */
 export interface CallHandler extends A2ARequestHandler {
-  /** The error of the call, as A2A names it where it does. */
+  /** The error of the call, converted to A2A's name if it has one. */
   readonly error: unknown;
 }
 
@@ -32,7 +32,10 @@ interface HandlerParts {
   readonly call: RouteCall;
 }
 
-/** Serves one call of an agent. Identity, budget and life are those of the call; tasks are found under its person alone. */
+/**
+ * Makes the handler for one call of an agent. Identity, budget and lifetime are those of the call. Only the tasks of
+ * the call's person are found.
+ */
 export function createCallHandler({ sdk, deps, agent, origin, call }: HandlerParts): CallHandler {
   const who = actingCallerOf(call);
   const tasks = createCallerTasks(deps, agent, who);
@@ -72,16 +75,16 @@ export function createCallHandler({ sdk, deps, agent, origin, call }: HandlerPar
   };
 }
 
-/** What the operations of one call share. */
+/** Shared by the operations of one call. */
 interface CallParts {
   readonly sdk: Sdk;
   readonly deps: A2aDeps;
   readonly call: RouteCall;
   readonly tasks: CallerTasks;
   readonly follower: TaskFollower;
-  /** Runs one operation: its budget first, its errors as A2A names them. */
+  /** Runs one operation: first counts it against the budget, and converts its errors to A2A's names. */
   run<Result>(writes: boolean, operation: () => Promise<Result>): Promise<Result>;
-  /** An error as A2A names it. */
+  /** Converts an error to its name in A2A. */
   named(error: unknown): unknown;
 }
 
@@ -109,7 +112,7 @@ function messageCalls(parts: CallParts): Pick<A2ARequestHandler, 'sendMessage' |
   };
 }
 
-/** Begins a task or answers one. A new task is followed from its first event. */
+/** Begins a task, or answers one. A new task is followed from its first event. */
 async function takeMessage(
   { sdk, deps: { push }, call, tasks }: CallParts,
   { message: given, configuration }: SendMessageRequest,
@@ -121,7 +124,7 @@ async function takeMessage(
   const version = versionOf(call.head);
   if (config !== undefined && push === undefined) throw new sdk.errors.PushNotificationNotSupportedError();
   const found = message.taskId === undefined ? undefined : await tasks.find(message.taskId);
-  // Before the effect: a message with a configuration that cannot be kept changes nothing.
+  // This comes before any effect: a message with an invalid push configuration must not change anything.
   if (config !== undefined) await push?.check(config, version, found);
   if (found !== undefined) await tasks.answer(found, message);
   const task = found ?? (await tasks.begin(message)).run;
@@ -129,7 +132,7 @@ async function takeMessage(
   return tasks.open(found === undefined ? task : await tasks.find(task.streamRequestId));
 }
 
-/** Updates of a task, beginning with the task as it is. */
+/** The updates of a task, beginning with its current state. */
 async function* streamOf(
   { sdk: { core }, follower, named }: CallParts,
   opening: () => Promise<OpenedTask>,
@@ -160,7 +163,7 @@ function taskCalls(
         if (!(await tasks.stop(found))) throw new errors.TaskNotCancelableError();
         const open = () => tasks.open(found);
         const opened = await follower.wait(open, 'terminal').catch((error: unknown) => {
-          // The task was stopped: without a free place the reply does not wait for its end.
+          // The task was stopped. Without a free stream place, the reply does not wait for the end of the task.
           if (isParleyError(error, 'rate_limited')) return open();
           throw error;
         });
@@ -182,7 +185,7 @@ function taskCalls(
   };
 }
 
-/** A task as it is sent. Undefined when its feed is no longer stored. */
+/** A task as it is sent to clients. Undefined if its feed is no longer stored. */
 function shownTask({ core }: Sdk, { fold }: OpenedTask, historyLength: number | undefined): Task | undefined {
   const json = fold.task();
   if (json === undefined) return undefined;

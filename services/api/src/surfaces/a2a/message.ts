@@ -15,31 +15,33 @@ import { PARTS_MAX, readPart } from '../../turns/content/read-part.ts';
 import type { Sdk } from './sdk.ts';
 
 const MESSAGE_ID_MAX = 256;
-/** Each answer costs several commands of Redis, and no task asks as much at once. */
+/** The maximum number of answers in a message. Each costs several Redis commands, and no task asks more at once. */
 const ANSWERS_MAX = 50;
-/** Bytes of what a message has beside its content and its answers: it is kept for the history. */
+/** The maximum size of a message without its content and answers, because the history stores it. */
 const BESIDE_BYTES_MAX = 16_384;
 
-/** What a message holds for Parley. */
+/** The parts of a message that Parley reads. */
 export interface ReadMessage {
   readonly messageId: string;
   readonly taskId: string | undefined;
   readonly contextId: string | undefined;
-  /** Its text parts as paragraphs, in a message that begins a task also the JSON of its data that are no answers. */
+  /**
+   * The text parts as paragraphs. In a message that begins a task, also the JSON of data parts that are not answers.
+   */
   readonly text: string;
   /** Its images. */
   readonly images: readonly ContentPart[];
-  /** Answers by the extension. */
+  /** Answers in the format of Parley's extension. */
   readonly answers: readonly AnswerData[];
-  /** How many deployments have delegated it, one to the next. */
+  /** How many deployments in a row have delegated the message's task. */
   readonly hops: number;
-  /** What the history of its task keeps of it, where it begins the task. */
+  /** What the task's history stores of the message if it begins the task. */
   readonly first: FirstMessage;
-  /** What the history of its task keeps of it, where it answers. */
+  /** What the task's history stores of the message if it answers. */
   readonly answering: Omit<AnswerMessage, 'surface'>;
 }
 
-/** Reads a message. Throws `invalid_request`, and the protocol's error for parts that Parley does not take. */
+/** Reads a message. Throws `invalid_request`, and the protocol's error for parts that Parley does not accept. */
 export function readMessage({ errors }: Sdk, message: Message | undefined): ReadMessage {
   if (message === undefined) throw malformed('message', 'is required');
   const { messageId, taskId, contextId, parts, metadata } = message;
@@ -49,7 +51,7 @@ export function readMessage({ errors }: Sdk, message: Message | undefined): Read
   if (parts.length > PARTS_MAX) throw malformed('message.parts', `holds at most ${PARTS_MAX} parts`);
   if (parts.filter(({ content }) => content?.$case === 'data').length > ANSWERS_MAX)
     throw malformed('message.parts', `holds at most ${ANSWERS_MAX} answers or data; send more messages`);
-  // Of a message that begins a task.
+  // Only a message that begins a task may contain input data.
   const mayBeInput = taskId === '';
   const texts: { type: 'text' | 'data'; text: string }[] = [];
   const answers: AnswerData[] = [];
@@ -94,7 +96,7 @@ function sentOf({ messageId, metadata, extensions, referenceTaskIds }: Message):
   };
 }
 
-/** Throws `invalid_request` for a message with more than the history keeps, and names the largest part of it. */
+/** Throws `invalid_request` for a message that is too large for the history, and names its largest part. */
 function checkBeside(
   { metadata, extensions, referenceTaskIds }: KeptMessage,
   texts: readonly { readonly text: string }[],
@@ -112,7 +114,7 @@ function checkBeside(
   );
 }
 
-/** A file of A2A in the words of the reader of parts. */
+/** Converts a file of A2A for the reader of parts. */
 function fileOf({ content, filename, mediaType }: Part): object {
   const data = content?.$case === 'raw' ? Buffer.from(content.value).toString('base64') : undefined;
   const url = content?.$case === 'url' ? content.value : undefined;

@@ -1,17 +1,17 @@
 import { isRecord } from '@parley/core/domain/plain-record';
 import type { RouteCall } from '../../http/route.ts';
 
-/** An operation of A2A: its method of JSON-RPC, and the call of HTTP+JSON that does the same. */
+/** An operation of A2A: its JSON-RPC method, and the equivalent HTTP+JSON call. */
 interface A2aOperation {
   readonly method: string;
   readonly http: 'GET' | 'POST' | 'DELETE';
-  /** Below the address of the agent, as the router takes it. */
+  /** The path below the agent's address, in the router's notation. */
   readonly path: string;
-  /** What comes after the id of the task, or is the whole of `:operation`. */
+  /** The text after the task's id, or the whole of `:operation`. */
   readonly verb?: string;
-  /** How its parameters are read from the query. Others are passed over. */
+  /** How parameters are read from the query. Other parameters are ignored. */
   readonly query?: Readonly<Record<string, keyof typeof QUERY_READERS>>;
-  /** HTTP status of success; 200 when absent. */
+  /** The HTTP status of success; by default 200. */
   readonly status?: 201 | 204;
 }
 
@@ -22,7 +22,10 @@ const CONFIG = `${CONFIGS}/:config`;
 export const SEND_PATH = '/:operation';
 export const TASK_PATH = TASK;
 
-/** Both bindings take what is here. A reading call changes nothing: links and previews are followed by themselves. */
+/**
+ * The operations of both bindings. Reading operations must not change anything, because browsers follow links and
+ * previews automatically.
+ */
 const OPERATIONS: readonly A2aOperation[] = [
   { method: 'SendMessage', http: 'POST', path: SEND_PATH, verb: 'message:send' },
   { method: 'SendStreamingMessage', http: 'POST', path: SEND_PATH, verb: 'message:stream' },
@@ -53,17 +56,17 @@ const OPERATIONS: readonly A2aOperation[] = [
 
 export type RestCall = Pick<A2aOperation, 'http' | 'path'>;
 
-/** The calls of HTTP+JSON as the router knows them: those that differ in their verb are one. */
+/** The HTTP+JSON calls as the router knows them: calls that differ only in their verb are one. */
 export const REST_CALLS: readonly RestCall[] = OPERATIONS.filter(
   ({ http, path }, index) => OPERATIONS.findIndex((one) => one.http === http && one.path === path) === index,
 );
 
-/** A call of HTTP+JSON as the JSON-RPC method that does the same. */
+/** An HTTP+JSON call, converted to the equivalent JSON-RPC method. */
 export interface RestRequest extends Pick<A2aOperation, 'method' | 'status'> {
   readonly params: Readonly<Record<string, unknown>>;
 }
 
-/** Undefined for a call that A2A does not have. */
+/** Converts a call. Undefined for a call that A2A does not define. */
 export function restRequestOf(
   { http, path }: RestCall,
   { params, query, body }: Pick<RouteCall, 'params' | 'query' | 'body'>,
@@ -87,7 +90,7 @@ export function restRequestOf(
 
 const takesBody = ({ http, path }: A2aOperation) => http === 'POST' && path !== TASK;
 
-/** The task that a path names, and what is asked of it. */
+/** The task that a path names, and the requested operation on it. */
 function targetOf(path: string, { task, operation }: RouteCall['params']) {
   if (path !== TASK || task === undefined) return { task, verb: operation };
   const [id = '', ...verbs] = task.split(':');
@@ -98,7 +101,7 @@ type QueryValues = Readonly<Record<string, string | readonly string[] | undefine
 
 const QUERY_READERS = {
   text: (value: string): unknown => value,
-  // What is no number is refused with the others that cannot be.
+  // Text that is not a number stays text, and is refused together with other invalid values.
   number: (value: string): unknown => (/^-?\d+$/.test(value) ? Number(value) : Number.NaN),
   flag: (value: string): unknown => value === 'true',
 };

@@ -3,7 +3,7 @@ import { ParleyError } from '@parley/core/domain/errors';
 import { notFound } from '@parley/shared/domain/caller';
 import type { Run } from '@parley/shared/domain/runs/run';
 
-/** Where the updates of a task are pushed; credentials included. */
+/** The address for the updates of a task, with its credentials. */
 interface PushTargetShape {
   readonly id: string;
   readonly url: string;
@@ -13,21 +13,27 @@ interface PushTargetShape {
 }
 
 interface PushConfigDeps {
-  /** Keeps a target and begins to deliver to it. */
+  /** Stores a target and begins to deliver to it. */
   readonly put: (task: Run, target: PushTargetShape) => Promise<void>;
   readonly list: (task: Run) => Promise<readonly PushTargetShape[]>;
-  /** Throws `invalid_request` when the task has no room for a target with this id. */
+  /** Throws `invalid_request` if the task has no room for a target with this id. */
   readonly checkRoom: (task: Run, id: string) => Promise<void>;
   readonly remove: (task: Run, id: string) => Promise<boolean>;
-  /** What is wrong with an address; undefined for one that may be called. */
+  /** Why an address cannot be used; undefined if it may be called. */
   readonly faultOfUrl: (url: string) => string | undefined;
 }
 
 /** The push notification configurations of tasks. */
 export interface PushConfigs {
-  /** Throws `invalid_request` for a configuration that cannot be kept; without a task, of a task that begins. */
+  /**
+   * Throws `invalid_request` for a configuration that cannot be stored. Without a task, checks it for a task that is
+   * about to begin.
+   */
   check(config: TaskPushNotificationConfig, version: string | undefined, task?: Run): Promise<void>;
-  /** Keeps a configuration, in place of one with its id. Throws `invalid_request` for an address that is never called. */
+  /**
+   * Stores a configuration, and replaces one with the same id. Throws `invalid_request` for an address that is never
+   * called.
+   */
   put(
     task: Run,
     config: TaskPushNotificationConfig,
@@ -35,7 +41,7 @@ export interface PushConfigs {
   ): Promise<TaskPushNotificationConfig>;
   /** Throws `not_found`. */
   get(task: Run, id: string): Promise<TaskPushNotificationConfig>;
-  /** The one that was kept without an id, else the first one. Throws `not_found`. */
+  /** The configuration that was stored without an id, or else the first one. Throws `not_found`. */
   first(task: Run): Promise<TaskPushNotificationConfig>;
   list(task: Run): Promise<readonly TaskPushNotificationConfig[]>;
   remove(task: Run, id: string): Promise<void>;
@@ -44,11 +50,11 @@ export interface PushConfigs {
 const ID_MAX = 128;
 const TEXT_MAX = 8_192;
 const SCHEME = /^[A-Za-z][A-Za-z0-9-]{0,63}$/;
-// What a header may hold.
+// The characters that a header may contain.
 const PRINTABLE = /^[\x20-\x7e]*$/;
 
 export function createPushConfigs(deps: PushConfigDeps): PushConfigs {
-  /** The target of a configuration. A configuration without an id has that of its task. */
+  /** The target of a configuration. A configuration without an id gets that of its task. */
   function checkedTarget(
     config: TaskPushNotificationConfig,
     version: string | undefined,
@@ -117,7 +123,7 @@ function faultOfTarget({ id, token, authentication }: PushTargetShape): string |
   return isHeader ? undefined : 'has a token or credentials that no header can hold';
 }
 
-/** A configuration as its owner reads it: without its credentials. */
+/** A configuration for its owner, without credentials. */
 function configOf(
   { streamRequestId }: Run,
   { id, url, authentication }: PushTargetShape,

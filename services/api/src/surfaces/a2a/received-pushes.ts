@@ -4,35 +4,35 @@ import { z } from 'zod';
 import { type RequestHead, rawBody, route, type Surface } from '../../http/route.ts';
 import { unauthenticated } from '../../http/token.ts';
 
-/** An address for pushes that this deployment has given out, for one task. */
+/** An address for push updates about one task that this deployment issued. */
 interface OpenedAddress {
-  /** True for the token of its sender. */
+  /** True for the token that the sender must present. */
   readonly isToken: (text: string) => boolean;
   readonly isTask: (taskId: string) => boolean;
-  /** Takes a push from the budget of the task. Throws `rate_limited`. */
+  /** Counts an update against the task's budget. Throws `rate_limited`. */
   readonly admit: () => Promise<void>;
-  /** Has the task read, on whichever pod. False when its turn has ended. */
+  /** Lets the pod that owns the task's run read the task. Returns false if the turn has ended. */
   readonly wake: () => Promise<boolean>;
 }
 
 interface ReceivedPushDeps {
-  /** Undefined for an address that was not given out. */
+  /** Opens an issued address. Undefined for any other address. */
   readonly open: (address: string) => Promise<OpenedAddress | undefined>;
 }
 
-/** Below it are the addresses that remote agents are given. */
+/** Addresses for remote agents are below this path. */
 export const PUSHED_PATH = '/run/a2a-pushed';
 const BODY_BYTES_MAX = 1024 * 1024;
 
 const TaskId = z.looseObject({ taskId: z.string() });
-/** The updates of A2A 1.0. */
+/** Updates in the format of A2A 1.0. */
 const Update = z.looseObject({
   task: z.looseObject({ id: z.string() }).optional(),
   message: TaskId.optional(),
   statusUpdate: TaskId.optional(),
   artifactUpdate: TaskId.optional(),
 });
-/** A bare event of A2A 0.3: a task has `id`, its updates have `taskId`. */
+/** A bare event of A2A 0.3. A task has `id`; updates of a task have `taskId`. */
 const LegacyEvent = z.looseObject({
   kind: z.string(),
   id: z.string().optional(),
@@ -40,8 +40,8 @@ const LegacyEvent = z.looseObject({
 });
 
 /**
- * Receives what remote agents push about tasks of this deployment. Of a push only the id of the task is used; the task is read
- * by the call that it belongs to.
+ * Receives push updates of remote agents about tasks of this deployment. Only the task's id in an update is used; the
+ * call that delegated the task then reads it.
  */
 export function receivedPushRoutes({ open }: ReceivedPushDeps): Surface {
   return {
@@ -77,7 +77,7 @@ export function receivedPushRoutes({ open }: ReceivedPushDeps): Surface {
             throw new ParleyError('invalid_request', 'The body is no update of a task.');
           if (!caller.isTask(update.taskId))
             throw new ParleyError('not_found', 'The address is for another task.');
-          // Artifacts come often, in pieces, and are read with the end of the task.
+          // Artifacts arrive often and in pieces. They are read at the end of the task.
           if (update.isArtifact) return { type: 'empty', status: 204 };
           await caller.admit();
           if (await caller.wake()) return { type: 'empty', status: 204 };
@@ -88,7 +88,9 @@ export function receivedPushRoutes({ open }: ReceivedPushDeps): Surface {
   };
 }
 
-/** The address, if the sender shows its token: in every header that could hold it. Throws `unauthenticated`. */
+/**
+ * The address, if the sender presents its token in one of the headers that may contain it. Throws `unauthenticated`.
+ */
 function proven(address: OpenedAddress, { headers }: RequestHead): OpenedAddress {
   const { authorization, 'x-a2a-notification-token': own } = headers;
   const bearer = authorization === undefined ? undefined : (/^Bearer (.+)$/i.exec(authorization)?.[1] ?? '');

@@ -34,7 +34,7 @@ const AGENT_PATH = `${A2A_PATH}/:agent`;
 const ERRORS = ['not_found', 'forbidden'];
 const QUERY = z.record(z.string(), z.union([z.string(), z.array(z.string())]));
 
-/** The calls of HTTP+JSON that the documented API has. The others are in the specification of A2A. */
+/** The HTTP+JSON calls in the documented API. A2A's specification describes the others. */
 const REST_DOCS: Readonly<
   Record<string, Pick<RouteDocs, 'summary' | 'description' | 'example' | 'replies'>>
 > = {
@@ -53,11 +53,11 @@ const REST_DOCS: Readonly<
 };
 const CARD_SECONDS = 300;
 
-/** A2A 1.0 over JSON-RPC and HTTP+JSON, and 0.3 over JSON-RPC: agents of Parley, for agents of others. */
+/** Parley's agents for other agents: A2A 1.0 over JSON-RPC and HTTP+JSON, and 0.3 over JSON-RPC. */
 export function a2aRoutes(deps: A2aDeps): Surface {
   const loadSdk = createSdkLoader();
   const agents = new Map(deps.agents.map((agent) => [agent.id, agent]));
-  // A key names the person for whom it speaks, and so acts as anybody: no key may do that by default.
+  // A service key names the person for whom it speaks, so it can act as anybody. The scope for that is never a default.
   const proof = bearerFor(deps.authenticate, 'user', 'act');
 
   function agentOf({ agent: id = '' }: Readonly<Record<string, string>>): OfferedAgent {
@@ -132,7 +132,7 @@ interface CardParts {
   readonly agentOf: (params: Readonly<Record<string, string>>) => OfferedAgent;
 }
 
-/** The cards, which anybody may read, and the keys that sign them. */
+/** The cards, which anybody may read, and the keys with which they are signed. */
 function cardRoutes(deps: A2aDeps, { loadSdk, agentOf }: CardParts): Route[] {
   const cards = createCards(deps, loadSdk);
   async function cardReply(agent: OfferedAgent, head: RequestHead): Promise<Reply> {

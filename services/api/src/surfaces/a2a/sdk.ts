@@ -1,6 +1,6 @@
 import { once } from '@parley/shared/async/once';
 
-/** The A2A SDK, loaded at the first call: a pod that nobody calls through A2A never loads it. */
+/** Loads the A2A SDK at the first call. A pod that nobody calls through A2A never loads it. */
 async function load() {
   const [core, server, compat, errors] = await Promise.all([
     import('@a2a-js/sdk'),

@@ -11,44 +11,45 @@ import { sha256 } from '@parley/shared/records/digest';
 import { z } from 'zod';
 import type { A2aDeps } from './deps.ts';
 
-/** Surfaces that an answer through A2A is recorded with: the person's own, and that of a service that spoke for them. */
+/** The surfaces recorded with an answer through A2A: by the person, or by a service that spoke for the person. */
 export const SURFACES = { user: 'a2a', service: 'a2a-caller' } as const;
 
 /** The question that a plain text answers, and the field of its form. */
 export const PlainTarget = z.object({ elicitationId: z.string(), field: z.string() });
 export type PlainTarget = z.infer<typeof PlainTarget>;
 
-/** The record of a message that was taken as an answer. */
+/** The record of a message that was accepted as an answer. */
 export const TakenMessage = z.object({
   digest: z.string(),
-  /** Present where its text is the answer. */
+  /** Present if the text of the message is the answer. */
   plain: PlainTarget.optional(),
-  /** What the history shows of it. Records of earlier builds are without it. */
+  /** What the history shows of the message. Records of earlier builds lack it. */
   sent: AnswerMessage.optional().catch(undefined),
 });
 export type TakenMessage = z.infer<typeof TakenMessage>;
 
 const nameOfTask = (taskId: string) => `a2a-answer/${taskId}/`;
 
-/** The name of the record of a message. */
+/** The name of a message's record. */
 export function takenMessageName(taskId: string, messageId: string): string {
   return `${nameOfTask(taskId)}${sha256(messageId)}`;
 }
 
-/** The id with which the answers of a message are recorded. */
+/** The response id of a message's answers. */
 export function responseIdOf(messageId: string): string {
   return isReferenceId(messageId) ? messageId : sha256(messageId);
 }
 
 /**
- * Finds the message of the caller by which a question came to its state, at that time (ms on the Redis clock); undefined where
- * it came by another way.
+ * Finds the caller's message that brought a question to its state at that time (ms on the Redis clock). Undefined if no
+ * such message did.
  */
 export type FindAnswerMessage = (question: Elicitation, at: number) => Promise<WireMessage | undefined>;
 
 /**
- * Finds the messages that answered the questions of a task, for its history. A service that speaks for the person does not
- * find the person's own. The content of an answer is read from the row of its question, and only where that is no secret.
+ * Finds the messages that answered a task's questions, for its history. A service that speaks for the person does not
+ * find the person's own messages. The content of an answer is read from its question's row, and only if it is not
+ * secret.
  */
 export function createFindAnswerMessage(
   { engine, records }: Pick<A2aDeps, 'engine' | 'records'>,
@@ -77,7 +78,8 @@ export function createFindAnswerMessage(
     at: number,
   ): Promise<TakenMessage | undefined> {
     const known = taken.find(matches);
-    // A message is recorded before its answer: a list that is younger than the answer has it, or it is stored no more.
+    // A message is recorded before its answer. So a list that was read after the answer contains the message, or the
+    // message is no longer stored.
     if (known !== undefined || at < listedAt) return known;
     listedAt = await records.now(owner);
     const stored = await records.list(owner, nameOfTask(taskId));
@@ -88,7 +90,7 @@ export function createFindAnswerMessage(
     return taken.find(matches);
   }
 
-  /** An answer of a message as the extension has it; nothing where another answer is the recorded one. */
+  /** A message's answer in the format of the extension. Undefined if another answer was recorded. */
   async function answerPart(
     responseId: string,
     { elicitationId, action }: Pick<AnswerData, 'elicitationId' | 'action'>,

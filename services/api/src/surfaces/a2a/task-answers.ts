@@ -18,12 +18,12 @@ import { openTask } from './task-stream.ts';
 
 type Answer = ReadMessage['answers'][number];
 
-/** True for the person, and for a service that may answer in their place. */
+/** True for the person, and for a service that may answer for the person. */
 export function mayAnswer(agent: OfferedAgent, caller: Caller): boolean {
   return caller.kind === 'user' || agent.answers === 'caller';
 }
 
-/** Takes messages to a task: the answers that they hold. See `CallerTasks.answer`. */
+/** Handles messages to a task, which contain answers. See `CallerTasks.answer`. */
 export function createTaskAnswers(
   deps: A2aDeps,
   agent: OfferedAgent,
@@ -36,7 +36,7 @@ export function createTaskAnswers(
     const person = { kind: 'user', ...owner } as const;
     const { row } = await engine.read(person, id);
     if (row.definition.streamRequestId !== run.streamRequestId) throw notFound();
-    // An earlier attempt with this message recorded it.
+    // An earlier attempt with this message has recorded the answer.
     if (row.settlement?.responseId === responseId) return;
     await limits.answer(owner, id);
     const takesContent = action === 'accept' && row.definition.mode === 'form' && !row.definition.answerUrl;
@@ -52,7 +52,7 @@ export function createTaskAnswers(
     });
   }
 
-  /** The only open question, where that is a form of one text, as plain text answers it. */
+  /** The only open question, if it is a form with one text field, which plain text can answer. */
   async function plainTargetOf(run: Run, { text }: ReadMessage): Promise<PlainTarget> {
     const { open } = (await openTask(deps, run, async () => undefined)).fold;
     const question = open.length === 1 && open[0] !== undefined ? questionDataOf(open[0]) : undefined;
@@ -65,8 +65,8 @@ export function createTaskAnswers(
   }
 
   /**
-   * The answers of a message. What it answers is recorded before the first effect, so that a repeat answers the same
-   * questions, not the ones that are open by then. Throws `idempotency_mismatch`.
+   * The answers of a message. They are recorded before the first effect, so that a repeated message answers the same
+   * questions and not those that are open by then. Throws `idempotency_mismatch`.
    */
   async function recordedAnswers(run: Run, message: ReadMessage): Promise<ReadMessage['answers']> {
     const { text, answers, messageId, answering } = message;
@@ -85,7 +85,7 @@ export function createTaskAnswers(
       stored = await records.putIfAbsent(owner, name, JSON.stringify(record), deps.answerMs);
     }
     const { success, data: taken } = TakenMessage.safeParse(JSON.parse(stored));
-    // A record of an earlier build was written after the answers.
+    // Earlier builds wrote this record after the answers, so there is nothing left to do.
     if (!success) return [];
     const { digest: recorded } = taken;
     if (recorded !== sent)

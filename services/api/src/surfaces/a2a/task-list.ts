@@ -8,17 +8,17 @@ import type { OpenedTask } from './task-stream.ts';
 
 const PAGE = 50;
 const PAGE_MAX = 100;
-// A task is held in memory as a whole while it is read.
+// How many tasks are read at a time, because a task is held in memory completely while it is read.
 const READ_AT_ONCE = 10;
 
 interface TaskListDeps {
-  /** The ids of the turns that may be tasks. */
+  /** The ids of turns that may be tasks. */
   readonly listIds: () => Promise<readonly string[]>;
-  /** The run of a task. Undefined for turns that are no task of the caller. */
+  /** The run of a task. Undefined for turns that are not tasks of the caller. */
   readonly read: (taskId: string) => Promise<Run | undefined>;
   /** Reads the whole feed of a task. */
   readonly open: (run: Run) => Promise<OpenedTask>;
-  /** A task as it is sent. Undefined when its feed is no longer stored. */
+  /** A task as it is sent to clients. Undefined if its feed is no longer stored. */
   readonly taskOf: (opened: OpenedTask) => Task | undefined;
 }
 
@@ -31,7 +31,7 @@ interface TaskPage {
   readonly totalSize: number;
 }
 
-/** What a list keeps of each task. `changedAt` is the time of its status, in ms on the Redis clock. */
+/** What a list needs of each task. `changedAt` is the time of its status, in ms on the Redis clock. */
 interface ListedTask {
   readonly taskId: string;
   readonly state: TaskState | undefined;
@@ -39,9 +39,9 @@ interface ListedTask {
 }
 
 /**
- * A page of tasks, the one whose status changed last first. Only the tasks of the page are read whole; the others are
- * filtered by their runs, or by their feeds one after another where the run does not determine the state. Throws `invalid_request` for
- * a token that no page has, and for other parameters that cannot be.
+ * A page of tasks, those with the latest change of status first. Only the tasks of the page are read completely. The
+ * others are filtered by their runs, or, if a run does not determine the state, by their feeds one after another.
+ * Throws `invalid_request` for an unknown page token and for other invalid parameters.
  */
 export async function listPage(
   { taskStateToJSON, TaskState }: Sdk['core'],
@@ -82,10 +82,13 @@ export async function listPage(
   };
 }
 
-/** RFC 3339, as JSON has timestamps of protocol buffers. `Date.parse` alone takes `1` and `March 7`. */
+/**
+ * RFC 3339, the JSON notation of protocol buffers for timestamps. `Date.parse` alone would also accept `1` and `March
+ * 7`.
+ */
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/;
 
-/** Throws `invalid_request` for a number of messages that no history has. */
+/** Throws `invalid_request` for a number of messages that no history can have. */
 export function checkHistoryLength(length: number | undefined): void {
   if (length === undefined || (Number.isInteger(length) && length >= 0)) return;
   throw wrong('historyLength', 'must be a whole number, 0 or more');
@@ -107,7 +110,7 @@ function wrong(path: string, message: string): ParleyError {
   });
 }
 
-/** What the run of an ended task determines. Undefined where its feed must be read. */
+/** The facts about an ended task that its run determines. Undefined if its feed must be read. */
 function listedByRun(
   { streamRequestId, status, endedAt, steps }: Run,
   needsState: boolean,
@@ -117,7 +120,7 @@ function listedByRun(
   if (!needsState) return { ...ended, state: undefined };
   if (status === 'stopped') return { ...ended, state: 'TASK_STATE_CANCELED' };
   if (status === 'failed') return { ...ended, state: 'TASK_STATE_FAILED' };
-  // A turn that a filter or the limit of steps ended is finished, too.
+  // A turn that was ended by a filter or the step limit also counts as finished, so only the finish reason tells.
   return steps.at(-1)?.finishReason === 'stop' ? { ...ended, state: 'TASK_STATE_COMPLETED' } : undefined;
 }
 

@@ -18,15 +18,15 @@ import type { FindAnswerMessage } from './taken-messages.ts';
 
 type StreamDeps = Pick<A2aDeps, 'engine' | 'turns'>;
 
-// A run with several open questions asks them within this time.
+// A run with several open questions asks all of them within this time.
 const QUIET_MS = 300;
 const TICK_MS = 60_000;
 
-/** A task as far as its feed goes. */
+/** A task up to the present end of its feed. */
 export interface OpenedTask {
   readonly run: Run;
   readonly fold: TaskFold;
-  /** The last event that the fold has. */
+  /** The last event that is applied to the fold. */
   readonly until: FeedPosition | undefined;
   readonly findAnswerMessage: FindAnswerMessage;
 }
@@ -46,11 +46,11 @@ export async function openTask(
   return { run, fold, until, findAnswerMessage };
 }
 
-/** Follows tasks for one call, each in a place of the person's streams. Its methods throw `rate_limited`. */
+/** Follows tasks for one call. Each takes a place among the person's streams. The methods throw `rate_limited`. */
 export interface TaskFollower {
-  /** Follows the task that `begin` opens for a bounded time. The place is taken first. */
+  /** Takes a place, then follows the task that `begin` opens, for a limited time. */
   wait(begin: () => Promise<OpenedTask>, to: 'terminal' | 'interrupted'): Promise<OpenedTask>;
-  /** The updates of a task, beginning with the task as it is. */
+  /** The updates of a task, beginning with its current state. */
   stream(opening: () => Promise<OpenedTask>, to: 'terminal' | 'answerable'): AsyncGenerator<WireUpdate, void>;
 }
 
@@ -97,15 +97,15 @@ export function createTaskFollower(
 interface FollowTaskOptions {
   readonly signal: AbortSignal;
   /**
-   * `terminal`: to the end of the task. `answerable`: also to a state in which the caller must send something.
-   * `interrupted`: also to every other state in which the task waits.
+   * When to stop. `terminal`: at the end of the task. `answerable`: also at a state in which the caller must send
+   * something. `interrupted`: also at every other state in which the task waits.
    */
   readonly to: 'terminal' | 'answerable' | 'interrupted';
 }
 
 /**
- * The updates of a task after those that it was opened with, from any pod. While it is followed, its run is taken over
- * within seconds should its pod die. Throws `unavailable` when the signal is aborted: the updates go on elsewhere.
+ * The updates of a task after its opening, from any pod. If the pod of its run dies meanwhile, the run is taken over
+ * within seconds. Throws `unavailable` when the signal is aborted, because the updates continue on another pod.
  */
 async function* followTask(
   { engine, turns }: StreamDeps,
@@ -133,7 +133,7 @@ async function* followTask(
         if (mayStop()) return;
         continue;
       }
-      // The feed was lost: the client opens the task again.
+      // The feed was lost, so the client must open the task again.
       if (item.type === 'reset') throw podDraining();
       yield* read(await withAnswerMessage(item, findAnswerMessage));
       if (isDone() || (isDetached(item) && mayStop())) return;
@@ -149,13 +149,13 @@ async function* followTask(
 
 type ReadItem = Exclude<WatchItem | LiveItem, { type: 'reset' }>;
 
-/** The item with the message of the caller that answered its question, where one did. */
+/** Adds to the item the caller's message that answered its question, if there is one. */
 async function withAnswerMessage<Item extends TaskItem | ReadItem>(item: Item, find: FindAnswerMessage) {
   const answeredBy = item.type === 'elicitation' ? await find(item.elicitation, item.at) : undefined;
   return answeredBy === undefined ? item : { ...item, answeredBy };
 }
 
-/** Reads items into the fold. Each character of a text comes once, live or from the feed. */
+/** Applies items to the fold. Each character of a text is returned once, either live or from the feed. */
 function createItemReader(fold: TaskFold, until: FeedPosition | undefined) {
   const texts = createTextAhead();
   if (until !== undefined) texts.passEvent(formatFeedPosition(until), true);
@@ -171,7 +171,7 @@ function createItemReader(fold: TaskFold, until: FeedPosition | undefined) {
   };
 }
 
-/** True for the event after which all of the turn waits. */
+/** True for the event after which the whole turn waits. */
 function isDetached(item: ReadItem): boolean {
   return item.type === 'other' && waitsForPerson(turnEventOf(item.event));
 }

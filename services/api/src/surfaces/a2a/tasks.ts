@@ -22,19 +22,21 @@ import { type OpenedTask, openTask } from './task-stream.ts';
 
 /** The tasks of one caller with one agent. */
 export interface CallerTasks {
-  /** Begins a task; the same message finds the task that it began. Throws what a turn's begin throws. */
+  /** Begins a task. A repeated message finds the task that it began. Throws what a turn's `begin` throws. */
   begin(message: ReadMessage): Promise<{ readonly run: Run; readonly isRepeat: boolean }>;
   /** Opens a task from its feed. Throws `unavailable`. */
   open(run: Run): Promise<OpenedTask>;
-  /** The task of an id. Throws `not_found` for every task that is not the caller's, or of another agent. */
+  /** A task by its id. Throws `not_found` for tasks of other callers and other agents. */
   find(taskId: string): Promise<Run>;
-  /** Takes a message to a task: the answers that it holds. Throws `not_found`, `invalid_request` and `already_settled`. */
+  /**
+   * Handles a message to a task, which contains answers. Throws `not_found`, `invalid_request` and `already_settled`.
+   */
   answer(run: Run, message: ReadMessage): Promise<void>;
-  /** Requests the task to stop. False when it has ended. */
+  /** Requests a stop of the task. Returns false if it has ended. */
   stop(run: Run): Promise<boolean>;
-  /** The ids of the newest turns, among which the tasks are. */
+  /** The ids of the newest turns, which include the tasks. */
   listIds(): Promise<readonly string[]>;
-  /** The task of an id; undefined where `find` throws. */
+  /** A task by its id; undefined if `find` would throw. */
   read(taskId: string): Promise<Run | undefined>;
 }
 
@@ -46,9 +48,9 @@ export function createCallerTasks(
   { caller, owner }: ActingCaller,
 ): CallerTasks {
   const { turns } = deps;
-  /** The name of the key that speaks for the person; it sees what it began itself, and nothing else of theirs. */
+  /** Identifies the service key that speaks for the person. The key sees only tasks that it began itself. */
   const key = caller.kind === 'service' ? sha256(caller.keyId ?? '') : undefined;
-  // What the person alone may answer is answered on the hosted page.
+  // Questions that only the person may answer are answered on the hosted page.
   const support: Support = { form: mayAnswer(agent, caller), url: true, sensitiveForms: false };
 
   function beginIn(conversationId: string, message: ReadMessage, before?: readonly Message[]) {
@@ -60,12 +62,12 @@ export function createCallerTasks(
       agent: agent.id,
       input: [{ role: 'user', content }],
       before: before ?? [],
-      // Beside another task of its context.
+      // The task runs beside another task of its context.
       ...(before !== undefined && { unlisted: true }),
       support: { ...support, ...(hops > 0 && { hops }) },
       delivery: 'detach',
       sent: message.first,
-      // Callers cannot send an idempotency key with a space, so no key of theirs collides with this one.
+      // Idempotency keys of callers cannot contain a space, so they never collide with this one.
       repeatable: {
         key: key === undefined ? `a2a ${messageId}` : `a2a ${key} ${messageId}`,
         digest: sha256(JSON.stringify([agent.id, contextId ?? null, content])),
@@ -73,7 +75,7 @@ export function createCallerTasks(
     });
   }
 
-  /** Another task of the conversation runs: this one begins beside it, with what was said before. */
+  /** Begins a task beside the conversation's running task, with the earlier messages as its history. */
   async function beginBeside(conversationId: string, message: ReadMessage) {
     const { messages } = await turns.history({ ...owner, conversationId });
     const before = messages.flatMap(({ role, parts }): Message[] => {

@@ -1,13 +1,13 @@
 import type { RequestHead } from '../../http/route.ts';
 
-/** The version of clients that name none. */
+/** The version of clients that do not name one. */
 export const LEGACY = '0.3';
 const NAME = 'A2A-Version';
 const PATCH = /^(\d+\.\d+)\.\d+$/;
 
 /**
- * The version of A2A that a request names, by its header or by its query; undefined where it names none. Patch numbers do
- * not count (A2A 1.0, section 3.6).
+ * The version of A2A in a request's header or query; undefined if it names none. Patch numbers are ignored (A2A 1.0,
+ * section 3.6).
  */
 export function namedVersion({ url, headers }: Pick<RequestHead, 'url' | 'headers'>): string | undefined {
   const header = headers[NAME.toLowerCase()];

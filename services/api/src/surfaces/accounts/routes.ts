@@ -24,7 +24,7 @@ const Disconnected = z
   })
   .meta({ id: 'Disconnected' });
 
-/** What a person sees of their connected accounts: the list, and the call that disconnects one. */
+/** The calls for a person's connected accounts: the list, and the disconnection of one account. */
 export function accountRoutes(deps: AccountsDeps): Surface {
   return { routes: [listRoute(deps), disconnectRoute(deps)] };
 }

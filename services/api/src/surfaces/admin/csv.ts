@@ -1,8 +1,9 @@
-// The characters at the begin of a cell that a spreadsheet takes for a formula, with the wide forms that some programs accept.
+// The characters at the beginning of a cell that make a spreadsheet take it for a formula, including wide forms that
+// some programs accept.
 const FORMULA = /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/u;
 const QUOTED = /[",\r\n]|^\s|\s$/u;
 
-/** One record of CSV (RFC 4180). A cell that a spreadsheet would take for a formula begins with an apostrophe. */
+/** One CSV record (RFC 4180). A cell that a spreadsheet would take for a formula gets a leading apostrophe. */
 export function csvRecord(values: readonly unknown[]): string {
   return `${values.map(cellOf).join(',')}\r\n`;
 }

@@ -7,8 +7,8 @@ const encodedFor = (digest: string) =>
   z.tuple([z.literal(digest), z.int().positive(), z.string().max(4_096)]);
 
 /**
- * The cursors of one list: a place in it, and a digest of what is listed. So a cursor of another tenant, list or filter is
- * refused, and never continues somewhere else.
+ * Makes the cursors of one list: a place in it, and a digest of what is listed. A cursor of another tenant, list or
+ * filter is therefore refused.
  */
 export function cursorsOf(list: Readonly<Record<string, unknown>>) {
   const entries = Object.entries(list).filter(([, value]) => value !== undefined);
@@ -18,7 +18,7 @@ export function cursorsOf(list: Readonly<Record<string, unknown>>) {
     format({ at, member }: ListPlace): string {
       return Buffer.from(JSON.stringify([digest, at, member])).toString('base64url');
     },
-    /** Throws `invalid_request`. */
+    /** Parses a cursor. Throws `invalid_request`. */
     parse(cursor: string): ListPlace {
       const place = decoded(cursor, digest);
       if (place === undefined) throw foreignCursor();

@@ -9,15 +9,15 @@ import type { TakePage } from './exports.ts';
 import type { Watchers } from './live/watchers.ts';
 import type { AccountOfPerson } from './people/account.ts';
 
-/** A channel such as Slack, as operators see it. */
+/** A channel such as Slack, for operators. */
 export interface OperatedChannel {
   /** The name of the channel and of its delivery kind. */
   readonly name: string;
-  /** Whether a person can be notified there. */
+  /** True if the person can be notified there. */
   isLinked(owner: Owner): Promise<boolean>;
 }
 
-/** What the admin API needs of the pod. */
+/** What the admin API needs from the pod. */
 export interface AdminDeps
   extends Pick<
     Backend,
@@ -34,25 +34,28 @@ export interface AdminDeps
     | 'health'
   > {
   readonly engine: Engine;
-  /** How long what has ended is listed, in ms. */
+  /** How long ended records are listed, in ms. */
   readonly retentionMs: number;
   readonly webhooks: Pick<Webhooks, 'redrive'>;
   readonly watchers: Watchers;
-  /** What the open event streams of a person read. */
+  /** The names of a person's open event streams. */
   readonly streamsOf: (owner: Owner) => Promise<readonly string[]>;
-  /** The services that a person can connect; none where there are no personal tools. */
+  /** The services that a person can connect; empty if there are no personal tools. */
   readonly accountsOf: (owner: Owner) => Promise<readonly AccountOfPerson[]>;
   readonly chatQuotas: ChatQuotas;
   readonly takePage: TakePage;
   readonly channel?: OperatedChannel | undefined;
-  /** The host to which the updates of an A2A task go from one of its slots; absent where no process of this environment sends them. */
+  /**
+   * The host to which updates of an A2A task go from one of its slots; absent if no process of this environment sends
+   * them.
+   */
   readonly pushHostOf?: ((task: StreamRef, slot: number) => Promise<string | undefined>) | undefined;
-  /** True where everything that is configured is of one tenant. */
+  /** True if the whole configuration belongs to one tenant. */
   readonly hasOneTenant: boolean;
   readonly onAct: OnAct;
 }
 
-/** Whether a caller may see what people and models wrote. */
+/** True if a caller may read what people and models wrote. */
 export function mayReadContent(caller: Caller): boolean {
   return caller.kind === 'service' && hasScope(caller.scopes ?? [], ['read_content']);
 }

@@ -3,7 +3,7 @@ import type { AdminApproval } from './views/approval-view.ts';
 import type { AdminElicitation } from './views/elicitation-view.ts';
 import type { AdminTurn } from './views/turn-view.ts';
 
-/** A question as the examples of the docs show it to an operator. */
+/** A question in the documentation, as an operator sees it. */
 export const SAMPLE_ADMIN_ELICITATION: AdminElicitation = {
   elicitationId: 'el_0gT3fMv7Qx2LrK8sYbWnHc4D',
   userId: 'alice',
@@ -18,7 +18,7 @@ export const SAMPLE_ADMIN_ELICITATION: AdminElicitation = {
   expiresAt: '2026-01-15T10:00:00.000Z',
 };
 
-/** An approval, in the same way. */
+/** An approval in the documentation, as an operator sees it. */
 export const SAMPLE_ADMIN_APPROVAL: AdminApproval = {
   approvalId: 'ap_0gT3fMv7Qx2LrK8sYbWnHc4D',
   userId: 'alice',
@@ -36,7 +36,7 @@ export const SAMPLE_ADMIN_APPROVAL: AdminApproval = {
   settledAt: '2026-01-15T09:31:00.000Z',
 };
 
-/** A turn, in the same way. */
+/** A turn in the documentation, as an operator sees it. */
 export const SAMPLE_ADMIN_TURN: AdminTurn = {
   streamRequestId: 'sr_0gT3fMv7Qx2LrK8sYbWnHc',
   userId: 'alice',
@@ -48,7 +48,7 @@ export const SAMPLE_ADMIN_TURN: AdminTurn = {
   startedAt: '2026-01-15T09:29:55.000Z',
 };
 
-/** A webhook that is tried again, in the same way. */
+/** A webhook that is being retried, as an operator sees it. */
 export const SAMPLE_ADMIN_DELIVERY: AdminDelivery = {
   deliveryId: 'msg_el_0gT3fMv7Qx2LrK8sYbWnHc4D',
   kind: 'webhook',
@@ -64,7 +64,7 @@ export const SAMPLE_ADMIN_DELIVERY: AdminDelivery = {
   nextAttemptAt: '2026-01-15T09:35:07.000Z',
 };
 
-/** What `why` says of that question. */
+/** The reasons that `why` gives for that question. */
 export const SAMPLE_REASONS = [
   'alice was asked 14 minutes ago (credential_required for tracker) and has not answered.',
   'It expires by itself at 10:00:00 UTC, in 15 minutes.',

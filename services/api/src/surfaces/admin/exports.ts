@@ -6,9 +6,12 @@ import type { Reply, RouteCall } from '../../http/route.ts';
 import { csvRecord } from './csv.ts';
 import { EXPORT_ROWS_MAX, type ListFormat, PAGE_MAX } from './query.ts';
 
-/** The most pages that one export reads. Where few rows match, the export ends with a cursor before it has its most rows. */
+/**
+ * The maximum number of pages that one export reads. If few rows match, the export ends with a cursor before it has its
+ * maximum number of rows.
+ */
 const PAGES_MAX = 1_000;
-/** The most exports of one key or operator that run on a pod at once. */
+/** The maximum number of simultaneous exports of one key or operator on a pod. */
 const EXPORTS_MAX = 2;
 
 const TYPES = { csv: 'text/csv', jsonl: 'application/jsonl' } as const;
@@ -22,7 +25,7 @@ interface ExportPage {
 export interface ExportedList {
   /** The name of the list in replies and files. */
   readonly name: string;
-  /** The members of its entries that are columns of CSV. */
+  /** The members of its entries that become CSV columns. */
   readonly columns: readonly string[];
   readonly page: (cursor: string | undefined, limit: number) => Promise<ExportPage>;
 }
@@ -33,17 +36,20 @@ interface ListRequest {
   readonly limit: number;
 }
 
-/** Replies with a page of a list, or with an export of it. Throws `rate_limited` for a key that exports too much at once. */
+/**
+ * Replies with a page of a list, or with an export of it. Throws `rate_limited` for a key with too many exports at
+ * once.
+ */
 export type ReplyWithList = (
   call: Pick<RouteCall, 'caller' | 'header' | 'signal'>,
   request: ListRequest,
   list: ExportedList,
 ) => Promise<Reply>;
 
-/** Counts a further page of an export against the budget of its caller. Throws `rate_limited` and `read_quota`. */
+/** Counts another page of an export against the caller's budget. Throws `rate_limited` and `read_quota`. */
 export type TakePage = (caller: Caller) => Promise<void>;
 
-/** Makes what lists reply with. It counts the exports under way. */
+/** Makes the replies of lists. It counts the exports under way. */
 export function createListReplies(takePage: TakePage): ReplyWithList {
   const underWay = new Map<string, number>();
 
@@ -80,10 +86,10 @@ export function createListReplies(takePage: TakePage): ReplyWithList {
     const end = begin(call.caller);
     const { caller, signal } = call;
     try {
-      // The first page is read before the head of the reply is sent, so that a wrong cursor can still be refused.
+      // The first page is read before the head of the reply is sent, so that an invalid cursor can still be refused.
       const first = await list.page(cursor, PAGE_MAX);
       const pieces = new ExportPieces({ list, format, first, take: () => takePage(caller), end });
-      // A client that has left may never be sent the reply.
+      // If the client has disconnected, the reply may never be sent, so the export is ended here.
       const leave = () => void pieces.return();
       if (signal.aborted) leave();
       else signal.addEventListener('abort', leave, { once: true });
@@ -105,14 +111,14 @@ export function createListReplies(takePage: TakePage): ReplyWithList {
   };
 }
 
-/** The format that `Accept` names; JSON for a browser and for a client that takes anything. */
+/** The format that `Accept` names; JSON for a browser and for a client that accepts anything. */
 function formatOf(accept = ''): ListFormat {
   if (accept.includes('*/*') || acceptsType(accept, 'application/json')) return 'json';
   if (acceptsType(accept, TYPES.csv)) return 'csv';
   return acceptsType(accept, TYPES.jsonl) ? 'jsonl' : 'json';
 }
 
-/** An export that has begun. */
+/** An export that is under way. */
 interface BegunExport {
   readonly list: ExportedList;
   readonly format: 'csv' | 'jsonl';
@@ -122,10 +128,10 @@ interface BegunExport {
   readonly end: () => void;
 }
 
-/** What an export yields: `cut` where it was ended before it was whole. */
+/** The text of an export. It returns `cut` if it was ended before it was complete. */
 type ExportText = AsyncGenerator<string, 'cut' | undefined>;
 
-/** Pieces whose end is told, also where nobody has begun to read them. */
+/** The pieces of an export. Ending them always reports `cut`, even if nobody has begun to read. */
 class ExportPieces implements AsyncIterator<string, 'cut' | undefined> {
   readonly #ending = new AbortController();
   readonly #pieces: ExportText;
@@ -137,14 +143,14 @@ class ExportPieces implements AsyncIterator<string, 'cut' | undefined> {
   }
 
   async next(): Promise<IteratorResult<string, 'cut' | undefined>> {
-    // A generator that was ended would say that it was whole.
+    // An ended generator would report a regular end.
     return this.#ending.signal.aborted ? { done: true, value: 'cut' } : this.#pieces.next();
   }
 
   async return(): Promise<IteratorResult<string, 'cut' | undefined>> {
     this.#ending.abort();
     try {
-      // A page that is read now is read to its end, and the export counts until then.
+      // A page that is being read is read completely, and the export counts as under way until then.
       return await this.#pieces.return('cut');
     } finally {
       this.#end();
@@ -152,7 +158,7 @@ class ExportPieces implements AsyncIterator<string, 'cut' | undefined> {
   }
 }
 
-/** A page at a time, which is read when the one before has been sent, and when the budget of the caller admits it. */
+/** Reads page by page: each one when the previous one has been sent and the caller's budget admits it. */
 async function* piecesOf(
   { list: { columns, page }, format, first, take }: BegunExport,
   signal: AbortSignal,
@@ -169,7 +175,7 @@ async function* piecesOf(
     if (lines.length > 0) yield lines.join('');
     if (nextCursor === undefined) return undefined;
     if (rows >= EXPORT_ROWS_MAX || pages >= PAGES_MAX) break;
-    // Where no row matches, nothing is sent by which it would be noticed that the reader has gone.
+    // If no row matches, nothing is sent, so a disconnected reader would otherwise not be noticed.
     if (!(await isAdmitted(take, signal))) return 'cut';
     ({ views, nextCursor } = await page(nextCursor, Math.min(PAGE_MAX, EXPORT_ROWS_MAX - rows)));
   }
@@ -177,7 +183,7 @@ async function* piecesOf(
   return undefined;
 }
 
-/** Resolves when a budget admits one more page; with false once the export was ended. */
+/** Resolves when the budget admits another page; with false if the export was ended. */
 async function isAdmitted(take: () => Promise<void>, signal: AbortSignal): Promise<boolean> {
   while (!signal.aborted) {
     try {

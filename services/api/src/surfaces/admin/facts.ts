@@ -34,7 +34,7 @@ type FactsDeps = Pick<
   'engine' | 'records' | 'runs' | 'heartbeats' | 'outbox' | 'deadLetters' | 'streamsOf' | 'channel'
 >;
 
-/** What there is to say about a record: itself, its person, the turn that asked, and what must still be delivered. */
+/** The facts that explain a record: the record, its person, the turn that asked, and outstanding deliveries. */
 export async function factsOfRecord(deps: FactsDeps, record: StoredRecord, now: number): Promise<WhyFacts> {
   const { definition } = record.row;
   const facts = recordFacts(record);
@@ -47,7 +47,7 @@ export async function factsOfRecord(deps: FactsDeps, record: StoredRecord, now: 
   return { now, record: facts, run: run?.facts, person, deliveries: [...deliveries, ...resuming] };
 }
 
-/** The same for a turn; undefined when there is none. */
+/** The facts that explain a turn; undefined if there is no such turn. */
 export async function factsOfTurn(deps: FactsDeps, stream: StreamRef): Promise<WhyFacts | undefined> {
   const run = await runFacts(deps, stream);
   if (run === undefined) return undefined;
@@ -155,7 +155,7 @@ async function waitsOf({ records }: FactsDeps, { pauses }: Run): Promise<WaitFac
   });
 }
 
-/** The calls that the run waits for, but for those that wait for a person. */
+/** The calls for which the run waits, except those that wait for a person. */
 function callsOf(run: Run): RunFacts['calls'] {
   const waiting = new Set(
     run.pauses.map(({ toolCallId, resumedAt }) => (resumedAt === undefined ? toolCallId : '')),

@@ -4,10 +4,10 @@ import type { StreamRef } from '@parley/core/domain/ids';
 import { z } from 'zod';
 import type { AdminDeps } from './deps.ts';
 
-// A turn that writes for long has more events than one read should go through.
+// The maximum number of events that one read examines. A turn that writes for a long time has more.
 const ENTRIES_MAX = 5_000;
 
-/** A change of a record, without what a person wrote. */
+/** A change of a record, without the texts of people. */
 export const HistoryEvent = z.object({
   at: z.iso.datetime().describe('On the Redis clock.'),
   event: z.string(),
@@ -21,7 +21,7 @@ export const HistoryEvent = z.object({
 });
 export type HistoryEvent = z.infer<typeof HistoryEvent>;
 
-/** Every change of a record that the feed of its stream request has, first to last; without what a person wrote. */
+/** All changes of a record in the feed of its stream request, in order, without the texts of people. */
 export async function readHistory(
   { engine }: Pick<AdminDeps, 'engine'>,
   { tenant, userId, streamRequestId }: StreamRef,

@@ -90,7 +90,10 @@ const SAMPLE: AdminInstallation = {
   deadLetters: 0,
 };
 
-/** What runs, for keys with the scope `admin`, and for operators where the deployment has one tenant. */
+/**
+ * The route that shows what is running, for keys with the scope `admin`. Operators may use it if the deployment has one
+ * tenant.
+ */
 export function installationRoute(deps: AdminDeps, cached: BriefCache): Route {
   return route({
     method: 'GET',
@@ -146,7 +149,7 @@ function workerView({ startedAt, rounds, queues, running, ...worker }: WorkerSta
   };
 }
 
-/** Pods by name. A process has a lease for its turns and one for its streams, and a pod that began anew has new ones. */
+/** Pods by name. A process has one lease for its turns and one for its streams, and a restarted pod has new ones. */
 function podsOf(
   leases: readonly { readonly pod: string; readonly isAlive: boolean }[],
 ): AdminInstallation['pods'] {

@@ -37,7 +37,7 @@ const TurnQuery = z.strictObject({
   agent: exactly('those of this agent'),
 });
 
-/** The lists of a tenant: questions, approvals, turns and deliveries. */
+/** The routes that list a tenant's questions, approvals, turns and deliveries. */
 export function listRoutes(deps: AdminDeps): Route[] {
   const reply = createListReplies(deps.takePage);
   return [

@@ -23,7 +23,7 @@ interface LoadedApproval {
   readonly now: number;
 }
 
-/** The questions of these ids that a tenant has. */
+/** A tenant's questions with these ids. */
 export async function loadQuestions(
   deps: Pick<AdminDeps, 'records' | 'runs'>,
   tenant: string,
@@ -40,7 +40,7 @@ export async function loadQuestions(
   return rows.map((row) => row && { row, now, agent: agents.get(row.id) });
 }
 
-/** The agents whose turns asked, by question. A question of a service has none. */
+/** The agents whose turns asked, by question. Questions of services have none. */
 export async function agentsOf(
   { runs }: Pick<AdminDeps, 'runs'>,
   rows: readonly Row[],
@@ -58,7 +58,7 @@ export async function agentsOf(
   );
 }
 
-/** The approvals of these ids that a tenant has. */
+/** A tenant's approvals with these ids. */
 export async function loadApprovals(
   { records }: Pick<AdminDeps, 'records'>,
   tenant: string,
@@ -72,7 +72,7 @@ export async function loadApprovals(
   );
 }
 
-/** The turns at these paths that a tenant has. */
+/** A tenant's turns at these paths. */
 export async function loadTurns(
   deps: Pick<AdminDeps, 'runs' | 'heartbeats'>,
   tenant: string,
@@ -93,7 +93,7 @@ export async function loadTurns(
   );
 }
 
-/** How runs stand; each pod is looked at once. */
+/** The states of runs. Each pod is looked up once. */
 export async function seeTurns(
   { heartbeats }: Pick<AdminDeps, 'heartbeats'>,
   heads: readonly (RunHead | undefined)[],

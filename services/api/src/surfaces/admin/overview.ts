@@ -7,7 +7,7 @@ import type { AdminDeps } from './deps.ts';
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** What is counted of each list, by its name in the reply. */
+/** The ranges of each list that are counted, by their names in the reply. */
 const RANGES = {
   open: { state: 'open' },
   openOverOneMinute: { state: 'open', minAgeMs: MINUTE_MS },
@@ -44,7 +44,7 @@ const SAMPLE: Counts = {
   oldestOpenAt: '2026-01-15T09:30:00.000Z',
 };
 
-/** How much a tenant has, by the lists alone. */
+/** The route that counts what a tenant has, from the lists alone. */
 export function overviewRoute(deps: Pick<AdminDeps, 'tenantLists'>): Route {
   return adminRoute({
     method: 'GET',

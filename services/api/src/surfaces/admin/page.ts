@@ -4,16 +4,16 @@ import { cursorsOf } from './cursor.ts';
 import type { ExportedList } from './exports.ts';
 import type { ListFormat } from './query.ts';
 
-// A page reads so many rows at most. Where few of them match, it is short and has a cursor.
+// The maximum number of rows that a page reads. If few of them match, the page is short and has a cursor.
 const EXAMINED_MAX = 200;
 const CHUNK = 50;
 
-/** Which page of a list is read, and which of its items are kept. */
+/** The page of a list to read, and the items to keep. */
 interface AdminPageRequest<Item> {
   readonly slice: Omit<ListSliceRequest, 'after' | 'limit'>;
   readonly after?: ListPlace | undefined;
   readonly limit: number;
-  /** Reads what is listed; undefined for what is gone. */
+  /** Reads the listed items; undefined for those that no longer exist. */
   readonly load: (
     members: readonly string[],
     places: readonly ListPlace[],
@@ -24,14 +24,16 @@ interface AdminPageRequest<Item> {
 
 interface AdminPage<Item> {
   readonly items: readonly Item[];
-  /** The place behind which the next page begins; absent on the last page. */
+  /** The place after which the next page begins; absent on the last page. */
   readonly next?: ListPlace;
 }
 
-/** Where the places of a list are. */
+/** The source of a list's places. */
 type ListPlaces = Pick<TenantLists, 'slice' | 'mend'>;
 
-/** One page of a list of a tenant. The rows are the truth: a place that does not agree with its row is mended and left out. */
+/**
+ * Reads one page of a tenant's list. The rows are the truth: a place that contradicts its row is mended and omitted.
+ */
 export async function readAdminPage<Item>(
   lists: ListPlaces,
   { slice, after: from, limit, load, hasEnded, keeps }: AdminPageRequest<Item>,
@@ -62,7 +64,7 @@ export async function readAdminPage<Item>(
   return { items, ...(after !== undefined && { next: after }) };
 }
 
-/** What every list can be asked for. */
+/** The options that every list has. */
 export interface ListQuery {
   readonly state: 'open' | 'ended';
   readonly order: 'newest' | 'oldest';
@@ -78,12 +80,12 @@ export interface ListQuery {
 
 interface ListedItems<Item> extends Pick<AdminPageRequest<Item>, 'load' | 'hasEnded' | 'keeps'> {
   readonly kind: ListedKind;
-  /** Where all of them are, if they are in one. */
+  /** The bucket of all items, if they are in a single one. */
   readonly bucket?: number | undefined;
   readonly viewOf: (item: Item) => Readonly<Record<string, unknown>>;
 }
 
-/** Reads the pages of the list that a query asks for. */
+/** Reads the pages of the list that a query describes. */
 export function pagesOf<Item>(
   lists: ListPlaces,
   { tenant }: Caller,

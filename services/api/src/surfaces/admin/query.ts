@@ -2,9 +2,9 @@ import { UserId } from '@parley/core/domain/elicitations/ask-input';
 import { LIST_ORDERS, LISTED_STATES } from '@parley/shared/ports/tenant-lists';
 import { z } from 'zod';
 
-/** Items on one page of a list. */
+/** The maximum number of items on one page of a list. */
 export const PAGE_MAX = 100;
-/** The most rows of one export; the next export goes on at its cursor. */
+/** The maximum number of rows in one export. The next export continues at its cursor. */
 export const EXPORT_ROWS_MAX = 10_000;
 const AGE_SECONDS_MAX = 366 * 86_400;
 const WORD_MAX = 256;
@@ -21,23 +21,23 @@ const Format = z
     `\`csv\` or \`jsonl\`: up to ${EXPORT_ROWS_MAX} rows, streamed, whatever \`limit\` is. By default what \`Accept\` names (\`text/csv\`, \`application/jsonl\`), else \`json\`.`,
   );
 
-/** A filter by one exact text. */
+/** A filter for one exact text. */
 export const exactly = (what: string) => z.string().min(1).max(WORD_MAX).optional().describe(`Only ${what}.`);
 
-/** The columns of CSV: the members of an entry, without its content. */
+/** The CSV columns: the members of an entry, without its content. */
 export const columnsOf = (view: z.ZodObject, ...content: readonly string[]) =>
   Object.keys(view.shape).filter((name) => !content.includes(name));
 
-/** What the replies of all lists have beside their entries. */
+/** The members that the replies of all lists have beside their entries. */
 export const NEXT = { nextCursor: z.string().optional() };
 export const LIST_DESCRIPTION =
   'Over all users of the tenant of the key. A page may have fewer entries than `limit`, or none, and still a `nextCursor`: then more follow.';
 
-/** A filter that is not given keeps everything. */
+/** Makes a filter by value. An absent filter keeps everything. */
 export const is = (wanted: string | undefined, ...values: readonly (string | undefined)[]) =>
   wanted === undefined || values.includes(wanted);
 
-/** A filter by several statuses. */
+/** Makes a filter by several statuses. */
 export function statusFilter<const Status extends string>(statuses: readonly Status[]) {
   return z
     .union([z.string(), z.array(z.string())])
@@ -47,7 +47,7 @@ export function statusFilter<const Status extends string>(statuses: readonly Sta
     .describe(`Only these; comma separated or repeated. Of ${statuses.join(', ')}.`);
 }
 
-/** The part of its query that every list has. */
+/** The query parameters that every list has. */
 export const LIST_QUERY = {
   state: z
     .enum(LISTED_STATES)
@@ -72,7 +72,7 @@ export const LIST_QUERY = {
     .describe(`1 to ${PAGE_MAX}, by default 50.`),
 } as const;
 
-/** Whose turn or conversation a call names. */
+/** The owner of the turn or conversation that a call names. */
 export const OwnerQuery = z
   .strictObject({
     userId: UserId.optional().describe('Whose it is.'),

@@ -39,7 +39,7 @@ const History = {
     .describe('False where the stream request has too many events to be read to its end.'),
 };
 
-/** One family of records, as its routes differ. */
+/** The parts in which the routes of the two families differ. */
 interface AdminFamily {
   /** Name of the family in paths and replies. */
   readonly family: 'elicitation' | 'approval';
@@ -66,7 +66,7 @@ const KINDS: readonly AdminFamily[] = [
   },
 ];
 
-/** What an operator reads of one record, and does about it. */
+/** The routes with which an operator reads and ends one record. */
 export function recordRoutes(deps: AdminDeps): Route[] {
   return KINDS.flatMap((kind) => [
     readRoute(deps, kind),
@@ -150,7 +150,7 @@ function whyRoute(deps: AdminDeps, kind: AdminFamily): Route {
   });
 }
 
-/** Moves a record. A refusal does not show the record, because that would hold the answer. */
+/** Moves a record to another state. A refusal does not include the record, because that would contain the answer. */
 async function move(change: () => Promise<unknown>): Promise<void> {
   try {
     await change();

@@ -6,7 +6,7 @@ import { notFound } from '@parley/shared/domain/caller';
 import { z } from 'zod';
 import type { AdminDeps } from './deps.ts';
 
-/** The body of a request to deliver again. */
+/** The body of a request to repeat a delivery. */
 export const RedeliverInput = z
   .strictObject({
     by: z
@@ -17,7 +17,7 @@ export const RedeliverInput = z
   })
   .meta({ id: 'RedeliverInput' });
 
-/** The body of a request to deliver something of a turn again. */
+/** The body of a request to repeat a delivery of a turn. */
 export const RedeliverOfTurnInput = RedeliverInput.extend({
   deliveryId: z
     .string()
@@ -26,25 +26,25 @@ export const RedeliverOfTurnInput = RedeliverInput.extend({
     .describe('One outstanding delivery, as the list of deliveries names it. Absent: all of the turn.'),
 }).meta({ id: 'RedeliverOfTurnInput' });
 
-/** The reply: a worker delivers it. */
+/** The reply: a worker will make the delivery. */
 export const Redelivered = z.object({ outstanding: z.literal(true) });
 
-/** What is to be delivered again. */
+/** The delivery to repeat. */
 interface Redelivery {
   readonly tenant: string;
   /** The id of a record, or the path of a turn. */
   readonly subject: string;
   readonly bucket: number;
-  /** The id of its webhook, where it can have one. */
+  /** The id of its webhook, if it can have one. */
   readonly webhook?: string | undefined;
-  /** One outstanding delivery of the turn, by the subject of its task. */
+  /** The only outstanding delivery of the turn that is meant, by the subject of its task. */
   readonly only?: string | undefined;
 }
 
 /**
- * Delivers something again; what is outstanding, at once and from its first attempt on. Throws `not_found` for a webhook that is neither
- * outstanding nor a dead letter, and for a delivery of a turn that is not outstanding; and `invalid_request` for a way that is not
- * configured: nothing would ever handle the task.
+ * Repeats a delivery. An outstanding one is made at once, and its attempts are counted anew. Throws `not_found` for a
+ * webhook that is neither outstanding nor a dead letter, and for a turn's delivery that is not outstanding. Throws
+ * `invalid_request` for a kind that is not configured, because nothing would ever handle the task.
  */
 export async function redeliver(
   {

@@ -12,7 +12,7 @@ import { personRoute } from './people/person.ts';
 import { recordRoutes } from './record-routes.ts';
 import { turnRoutes } from './turn-routes.ts';
 
-/** The admin API under /v1/admin: what operators see and do across the users of a tenant. */
+/** The admin API under /v1/admin: what operators see and do for all users of a tenant. */
 export function adminRoutes(deps: AdminDeps): Surface {
   const cached = createBriefCache();
   return {

@@ -26,7 +26,7 @@ const Changed = z.object({
   turn: AdminTurn,
 });
 
-/** What an operator reads of one turn, and does about it. */
+/** The routes with which an operator reads one turn and acts on it. */
 export function turnRoutes(deps: AdminDeps): Route[] {
   return [
     readRoute(deps),
@@ -124,7 +124,7 @@ function stopRoute(deps: AdminDeps): Route {
       const stream = streamOf(caller, query, params.streamRequestId);
       const { head } = await see(deps, stream);
       if (head.parent !== undefined) throw ofDelegate(head.parent.streamRequestId);
-      // At once: Redis may become unavailable while the questions of the turn are withdrawn.
+      // The act is recorded at once: Redis may become unavailable while the questions of the turn are withdrawn.
       const changed = await stopTurn(deps, head, () => noteAct(deps, caller, stream, { act: 'stop' }));
       return json(200, { changed, turn: turnView(await see(deps, stream)) });
     },
@@ -194,7 +194,10 @@ function redeliverRoute(deps: AdminDeps): Route {
   });
 }
 
-/** The subject of a delivery of the turn, of which the list names what follows the person. Throws `not_found` for another turn. */
+/**
+ * The subject of a turn's delivery. `deliveryId` is the part after the person. Throws `not_found` if it names another
+ * turn.
+ */
 function subjectOf(stream: StreamRef, deliveryId: string): string {
   const turn = formatStreamPath(stream);
   const subject = `${turn.split('/', 2).join('/')}/${deliveryId}`;

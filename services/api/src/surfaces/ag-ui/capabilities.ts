@@ -16,7 +16,7 @@ export const Capabilities = z
   })
   .meta({ id: 'AgUiCapabilities' });
 
-/** What an agent of Parley can do for a client of AG-UI. */
+/** The capabilities of Parley's agents for AG-UI clients. */
 export function capabilitiesOf(agent: { readonly title: string }, version: string) {
   return {
     identity: { name: agent.title, type: 'parley', version },

@@ -10,19 +10,19 @@ import type { AgUiMessage } from './input.ts';
 import { interruptOfApproval, interruptOfQuestion } from './questions.ts';
 import { type AgUiEvent, type Interrupt, PROTOCOL_VERSION, type SentMessage } from './shapes.ts';
 
-/** One run as its client names it: the whole of a turn, or what follows the answers to its interrupts. */
+/** One run in the client's terms: a whole turn, or the part that follows the answers to its interrupts. */
 export interface AgUiRun {
   readonly threadId: string;
   readonly runId: string;
-  /** Of the turn's reply. */
+  /** The id of the turn's reply. */
   readonly messageId: string;
-  /** The messages of the thread that the client has; a snapshot begins with those of other turns. */
+  /** The messages of the thread that the client has. A snapshot begins with those of other turns. */
   readonly base: readonly (AgUiMessage | SentMessage)[];
-  /** True for a client that is told the messages first: it comes back without any. */
+  /** True for a client that returns without messages, so it gets them first. */
   readonly isReturning?: boolean;
-  /** True where the reader has the beginning of the turn: its tokens are not this run's. */
+  /** True if the reader has the beginning of the turn. The turn's tokens are then not this run's. */
   readonly isContinued?: boolean;
-  /** False for clients of before 1.0, to which a cancelled run is no outcome. */
+  /** False for clients before 1.0, which do not know a cancelled run as an outcome. */
   readonly knowsCancelled: boolean;
   /** Events about the run that its reader gets first. */
   readonly notes?: readonly AgUiEvent[];
@@ -37,7 +37,7 @@ export const AG_UI_ON_EXPIRY: readonly Frame[] = [
   }),
 ];
 
-/** Tells the reader that the turn goes on: the pod drains, or another connection took the place of this one. */
+/** Tells the reader that the turn continues: the pod drains, or another connection took over this one's place. */
 export const AG_UI_ON_CUT: readonly Frame[] = [
   frameOf({
     type: 'RUN_ERROR',
@@ -60,9 +60,9 @@ export function frameOf(event: AgUiEvent): Frame {
 }
 
 /**
- * Encodes a turn for a client of AG-UI, as one run. The run ends when the turn ends, and when all of the turn waits for
- * its person: then with an interrupt for each open question and approval. What a restarted step has said is taken back
- * by a snapshot of the messages.
+ * Encodes a turn as one run of AG-UI. The run ends when the turn ends, or when the whole turn waits for its person:
+ * then with an interrupt for each open question and approval. A snapshot of the messages takes back the output of a
+ * restarted step.
  */
 export function createAgUiEncoder(run: AgUiRun): Encoder<Frame> {
   const { threadId, runId, messageId } = run;
@@ -89,7 +89,7 @@ export function createAgUiEncoder(run: AgUiRun): Encoder<Frame> {
     };
   }
 
-  /** The end of a run whose turn waits. A turn that waits for nothing that the client can answer goes on. */
+  /** The end of a run whose turn waits. If the client can answer nothing, the run continues. */
   function interrupted(): AgUiEvent[] {
     const ends = [...turn.close()];
     if (open.size === 0) return ends;
@@ -102,7 +102,7 @@ export function createAgUiEncoder(run: AgUiRun): Encoder<Frame> {
     return [...turn.close(), { type: 'MESSAGES_SNAPSHOT', messages: [...others, ...turn.messages()] }];
   }
 
-  /** The reader discards what it has of the turn. */
+  /** Makes the reader discard what it has of the turn. */
   function startOver(): AgUiEvent[] {
     const ends = turn.close();
     open.clear();
@@ -115,7 +115,7 @@ export function createAgUiEncoder(run: AgUiRun): Encoder<Frame> {
       case 'turn-detached':
         return interrupted();
       case 'step-restarted': {
-        // The end of a text says the half of a character that has waited for its other half.
+        // Closing a text also sends the half of a character that was held back.
         const ends = turn.close();
         const wasSaid = turn.hasSaid(event.step);
         turn.takeBack(event.step);

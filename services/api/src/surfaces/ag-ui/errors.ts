@@ -10,8 +10,8 @@ import { frameOf } from './encoder.ts';
 const READ_ON = 'To read the reply to an earlier one, connect to the thread.';
 
 /**
- * A refused run as clients of AG-UI read it: a stream with `RUN_ERROR` alone. Nothing for a caller who is not known or not
- * allowed, who gets the status 401 or 403.
+ * A refused run for AG-UI clients: a stream that contains only `RUN_ERROR`. Undefined for an unknown or forbidden
+ * caller, who gets the status 401 or 403.
  */
 export function agUiRefusal(error: unknown, { caller }: { readonly caller?: Caller }): Reply | undefined {
   if (caller === undefined || isParleyError(error, 'forbidden')) return undefined;
@@ -27,7 +27,10 @@ export function agUiRefusal(error: unknown, { caller }: { readonly caller?: Call
   };
 }
 
-/** Begins the turn of a run, as `startTurn`. Tells a client that wants to read an earlier run again how that is done. */
+/**
+ * Begins the turn of a run, as `startTurn` does. A client that repeats the id of an earlier run is told how to read
+ * that run.
+ */
 export async function startRun(
   turns: Parameters<typeof startTurn>[0],
   request: StartRequest,
@@ -48,5 +51,5 @@ async function* only(...events: Parameters<typeof frameOf>[0][]): AsyncGenerator
   return 'end';
 }
 
-/** A run that is over when it begins. */
+/** The stream of a run that has already ended when it is requested. */
 export const endedRun = only;

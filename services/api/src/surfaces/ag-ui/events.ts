@@ -3,17 +3,17 @@ import { shownNotice } from '../../turns/shown.ts';
 import { createPieces } from '../../turns/text.ts';
 import { type AgUiEvent, callIdIn, type SentMessage, toolCallOf, toolMessageOf } from './shapes.ts';
 
-/** A turn as events of AG-UI, and as the messages that a client makes of them. */
+/** A turn as AG-UI events, and as the messages that a client derives from them. */
 interface AgUiTurn {
-  /** The events of one event of the turn; nothing for its end, which is the run's. */
+  /** The AG-UI events for one event of the turn. Empty for the turn's end, which ends the run. */
   take(event: TurnEvent): readonly AgUiEvent[];
-  /** Ends the messages that are open, before a run ends or what was said is replaced. */
+  /** Ends the open messages, before a run ends or earlier output is replaced. */
   close(): readonly AgUiEvent[];
-  /** True when this step, or a later one, has said something. */
+  /** True if this step or a later one has produced output. */
   hasSaid(step: number): boolean;
-  /** Takes back what this step and the later ones said. */
+  /** Takes back the output of this step and later ones. */
   takeBack(step: number): void;
-  /** What the turn has said so far. */
+  /** The output of the turn so far. */
   messages(): readonly SentMessage[];
 }
 
@@ -22,7 +22,10 @@ interface Said {
   message: SentMessage;
 }
 
-/** `messageId` is that of the turn's reply. Ids of messages and calls begin with it, so they are unique in the thread. */
+/**
+ * `messageId` is the id of the turn's reply. It prefixes the ids of messages and calls, which are therefore unique in
+ * the thread.
+ */
 export function createAgUiTurn(messageId: string): AgUiTurn {
   const pieces = createPieces();
   const open = new Set<string>();
@@ -63,7 +66,7 @@ export function createAgUiTurn(messageId: string): AgUiTurn {
     return [...rests, ...ends];
   }
 
-  /** Calls belong to the step's message: that of its text where it has one. */
+  /** A call belongs to the message of its step, which is the message of the step's text if there is one. */
   function call({ toolCallId, toolName, input }: Extract<TurnEvent, { type: 'tool-called' }>): AgUiEvent[] {
     const id = callIdIn(messageId, toolCallId);
     const made = toolCallOf(id, toolName, input);
@@ -79,7 +82,7 @@ export function createAgUiTurn(messageId: string): AgUiTurn {
     ];
   }
 
-  /** Nothing for a call that was taken back. */
+  /** Returns nothing for a call that was taken back. */
   function result(toolCallId: string, output: unknown): AgUiEvent[] {
     const message = toolMessageOf(callIdIn(messageId, toolCallId), output);
     const owner = said.findIndex(

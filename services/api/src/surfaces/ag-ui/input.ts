@@ -22,7 +22,7 @@ const ResumeEntry = z.looseObject({
 /** The answer to one interrupt. */
 export type ResumeEntry = z.infer<typeof ResumeEntry>;
 
-/** A message as an AG-UI client has it. What Parley does not read of it passes. */
+/** A message in the format of AG-UI clients. Members that Parley does not read are kept. */
 export const AgUiMessage = ChatMessage.extend({ id: z.string().max(ID_LENGTH_MAX) });
 export type AgUiMessage = z.infer<typeof AgUiMessage>;
 
@@ -31,7 +31,7 @@ const ProtocolVersion = z
   .max(ID_LENGTH_MAX)
   .describe('The version of AG-UI that the client speaks; before 1.0 when absent.');
 
-/** `RunAgentInput`. Tools, state and context of the client pass unread. */
+/** `RunAgentInput`. The client's tools, state and context are ignored. */
 export const RunInput = z
   .looseObject({
     threadId: CallerId.describe('The conversation.'),
@@ -55,12 +55,12 @@ export const RunInput = z
   .meta({ id: 'AgUiRunInput' });
 export type RunInput = z.infer<typeof RunInput>;
 
-/** How many deployments have delegated a run, one to the next. */
+/** How many deployments in a row have delegated a run. */
 export function hopsOfRun({ forwardedProps }: Pick<RunInput, 'forwardedProps'>): number {
   return hopsIn(isRecord(forwardedProps) ? forwardedProps : undefined);
 }
 
-/** What a reader names that comes back to its thread. */
+/** The query of a reader that returns to its thread. */
 export const ConnectQuery = z.object({
   threadId: CallerId,
   runId: z
@@ -72,7 +72,7 @@ export const ConnectQuery = z.object({
   protocolVersion: ProtocolVersion.optional(),
 });
 
-/** The conversation of a thread. A service key has threads of its own with each person. Throws `invalid_request`. */
+/** The conversation of a thread. A service key has separate threads for each person. Throws `invalid_request`. */
 export function threadOf({ caller, owner }: ActingCaller, threadId: string): ConversationRef {
   const conversationId =
     caller.kind === 'user' ? threadId : conversationOfKey(sha256(caller.keyId ?? ''), threadId);
@@ -82,7 +82,9 @@ export function threadOf({ caller, owner }: ActingCaller, threadId: string): Con
   });
 }
 
-/** The idempotency key of a run. Threads, and service keys that speak for one person, number their runs on their own. */
+/**
+ * The idempotency key of a run. It includes the thread and the service key, because each numbers its runs separately.
+ */
 export function keyOfRun({ conversationId }: Pick<ConversationRef, 'conversationId'>, runId: string): string {
   return `ag-ui.${sha256(JSON.stringify([conversationId, runId]))}`;
 }

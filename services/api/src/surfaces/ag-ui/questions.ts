@@ -13,7 +13,7 @@ import type { ResumeEntry } from './input.ts';
 import { callIdIn, type Interrupt } from './shapes.ts';
 
 const REASON_CHARACTERS_MAX = 2_000;
-/** The payload that declines any interrupt. No form has such an answer. */
+/** The payload that declines any interrupt. No form accepts it as an answer. */
 const DECLINES = false;
 
 const Decision = z.looseObject({
@@ -23,7 +23,7 @@ const Decision = z.looseObject({
   remember: z.boolean().optional(),
 });
 
-/** An open question as an interrupt. One that is answered on a page has the page's address. */
+/** An open question as an interrupt. If it is answered on a page, it contains the page's address. */
 export function interruptOfQuestion(question: Elicitation): Interrupt {
   const { elicitationId: id, message, requestedSchema, url, expiresAt } = question;
   const metadata = { parley: shownElicitation(question) };
@@ -41,7 +41,7 @@ export function interruptOfQuestion(question: Elicitation): Interrupt {
   return { id, reason: 'parley:open_page', message: shown, responseSchema, expiresAt, metadata };
 }
 
-/** An open approval as an interrupt that is bound to its call. */
+/** An open approval as an interrupt that belongs to its call. */
 export function interruptOfApproval(approval: Approval): Interrupt {
   const { approvalId: id, inputSchema, remember, toolCallId, streamRequestId } = approval;
   return {
@@ -71,7 +71,7 @@ export function interruptOfApproval(approval: Approval): Interrupt {
   };
 }
 
-/** What an entry answers to a question. `isForm`: its client shows the form itself. Throws `invalid_answer`. */
+/** The answer to a question in a resume entry. `isForm`: the client shows the form itself. Throws `invalid_answer`. */
 export function responseOf({ interruptId, status, payload }: ResumeEntry, isForm: boolean): ResponseInput {
   if (status === 'cancelled') return { action: 'cancel' };
   if (payload === DECLINES) return { action: 'decline' };
@@ -82,7 +82,9 @@ export function responseOf({ interruptId, status, payload }: ResumeEntry, isForm
   throw invalidPayload(interruptId, 'must be an object with the answers, or false to decline');
 }
 
-/** What an entry decides on a call; an abandoned call is not made. Throws `invalid_answer`. */
+/**
+ * The decision on a call in a resume entry. A cancelled entry means that the call is not made. Throws `invalid_answer`.
+ */
 export function decisionOf({ interruptId, status, payload }: ResumeEntry): ApprovalInput {
   if (status === 'cancelled' || payload === DECLINES) return { decision: 'deny' };
   const { success, data } = Decision.safeParse(payload);

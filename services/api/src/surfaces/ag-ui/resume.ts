@@ -35,16 +35,16 @@ interface ResumeRequest {
 /** The turn that continues. */
 interface ResumedTurn {
   readonly stream: StreamRef;
-  /** Where the run ended whose interrupts were answered; undefined where its reader must get the turn from its start. */
+  /** The position at which the answered run ended. Undefined if its reader must get the turn from the start. */
   readonly after: FeedPosition | undefined;
-  /** One for each answer that is not the recorded one, because the interrupt had ended otherwise. */
+  /** A note for each answer that was not recorded because its interrupt had ended in another way. */
   readonly notes: readonly AgUiEvent[];
 }
 
 /**
- * Records the answers to the interrupts of a run, or none of them. An answer that comes after another one changes nothing. Throws
- * `not_found` for an interrupt that the thread never had, `invalid_request` where an open one is not answered,
- * `invalid_answer`, `expired` for an answer that comes too late, `forbidden` and `rate_limited`.
+ * Records the answers to the interrupts of a run, or none of them. An answer that comes after another one changes
+ * nothing. Throws `not_found` for an interrupt that the thread never had, `invalid_request` if an open one is not
+ * answered, `expired` for an answer that comes too late, and `invalid_answer`, `forbidden` and `rate_limited`.
  */
 export async function resumeTurn(deps: ResumeDeps, request: ResumeRequest): Promise<ResumedTurn> {
   const { thread, messages } = request;
@@ -64,7 +64,7 @@ export async function resumeTurn(deps: ResumeDeps, request: ResumeRequest): Prom
     throw new ParleyError('invalid_request', `Answer all open interrupts together: ${missing.join(', ')}.`, {
       issues: missing.map((id) => ({ path: 'resume', message: `must address ${id}` })),
     });
-  // All are checked before the first is recorded: a person who corrects one may change the others, too.
+  // All are checked before the first is recorded, because a person who corrects one may also change the others.
   for (const entry of entries) await answerOne(deps, request, entry, true);
   const notes: AgUiEvent[] = [];
   for (const entry of entries) notes.push(...(await answerOne(deps, request, entry, false)));
@@ -74,7 +74,7 @@ export async function resumeTurn(deps: ResumeDeps, request: ResumeRequest): Prom
 /** The turn of a question or approval. */
 type TurnOfRecord = Pick<StreamRef, 'streamRequestId'> & Pick<ConversationRef, 'conversationId'>;
 
-/** The stream of the first interrupt that is stored and of this thread. Throws `not_found`. */
+/** The stream of the first interrupt that is stored and belongs to this thread. Throws `not_found`. */
 async function streamOf(
   { engine }: ResumeDeps,
   { tenant, userId, conversationId }: ConversationRef,
@@ -91,9 +91,9 @@ async function streamOf(
 interface AskedInTurn {
   /** All questions and approvals of the turn so far. */
   readonly known: ReadonlySet<string>;
-  /** Those that are open. */
+  /** The open ones. */
   readonly open: ReadonlySet<string>;
-  /** Where all of the turn waited, and for what. */
+  /** The positions at which the whole turn waited, and for what. */
   readonly ends: readonly { readonly position: FeedPosition; readonly open: ReadonlySet<string> }[];
 }
 
@@ -115,8 +115,8 @@ async function readAsked({ engine }: ResumeDeps, stream: StreamRef): Promise<Ask
 }
 
 /**
- * A message beside answers would be lost: the turn that continues does not read it. The person's last message is new unless
- * it is the one that the turn answers. Throws `invalid_request`.
+ * A message that comes together with answers would be lost, because the continued turn does not read it. The person's
+ * last message counts as new unless it is the one that the turn answers. Throws `invalid_request`.
  */
 async function refuseNewText(
   { turns }: Pick<ResumeDeps, 'turns'>,
@@ -126,7 +126,7 @@ async function refuseNewText(
   const sent = messages.findLast(({ role }) => role === 'user');
   if (sent === undefined) return;
   const answered = (await turns.readRun(stream))?.input;
-  // Texts are compared, because files may be left out of what is stored.
+  // Only texts are compared, because files may be omitted from what is stored.
   const isAnswered =
     answered === undefined || answered.some(({ content }) => textOf({ content }) === textOf(sent));
   const ofTurn = `${messageIdOf(stream.streamRequestId)}.`;
@@ -137,7 +137,7 @@ async function refuseNewText(
   });
 }
 
-/** Records one answer, or only checks it. Returns a note for one that is not the recorded one. */
+/** Records one answer, or only checks it. Returns a note if it is not the recorded answer. */
 async function answerOne(
   { engine, limits }: ResumeDeps,
   { call, thread }: ResumeRequest,
@@ -170,16 +170,18 @@ async function answerOne(
   }
 }
 
-/** Only the person answers. A service key continues what has ended, and what the person does on a page. */
+/**
+ * Only the person may answer. A service key may continue a run whose interrupts have ended, or were answered on a page.
+ */
 function refuseKey({ row: { status } }: { readonly row: { readonly status: string } }): AgUiEvent[] {
   if (status !== 'pending' && status !== 'opened') return [];
   throw new ParleyError('forbidden', 'Only the person may answer; a service key speaks for them otherwise.');
 }
 
-/** What became of an interrupt that had ended before its answer came. Throws the error of every other answer. */
+/** The note for an interrupt that had ended before its answer came. Throws all other errors. */
 function endedOtherwise(error: unknown, { interruptId, status }: ResumeEntry): AgUiEvent[] {
   if (!isParleyError(error)) throw error;
-  // It was asked in this turn, and has left with its retention.
+  // The interrupt was asked in this turn, but its retention has ended.
   if (error.code === 'not_found') return [];
   const isLate = error.code === 'expired' && status === 'cancelled';
   if (error.code !== 'already_settled' && !isLate) throw error;

@@ -34,9 +34,9 @@ interface AgUiDeps {
   readonly engine: Engine;
   readonly limits: CallLimits;
   readonly turns: Turns;
-  /** How many deployments may have delegated a run, one to the next. */
+  /** How many deployments in a row may have delegated a run. */
   readonly hopsMax: number;
-  /** Version of this service, for the capabilities. */
+  /** Version of this service, which the capabilities contain. */
   readonly version: string;
 }
 
@@ -44,12 +44,15 @@ const PATH = '/run/ag-ui/:agent';
 const HEADERS = { 'Parley-User': 'With a service key: the person for whom it speaks, percent-encoded.' };
 const EVENTS = { 200: { description: 'Server-sent events of AG-UI', events: true } } as const;
 
-/** Clients of AG-UI show every question. What they answer passes through other programs: sensitive answers do not. */
+/**
+ * AG-UI clients show every kind of question. Their answers pass through other programs, so sensitive answers are not
+ * given in them.
+ */
 const SUPPORT: Support = { form: true, url: true, sensitiveForms: false };
-/** Only the person answers; a service key is shown the page. */
+/** Only the person may answer, so a service key gets the address of the hosted page. */
 const SUPPORT_OF_KEY: Support = { form: false, url: true };
 
-/** AG-UI 1.0 over server-sent events: the same turns as in the chat API, one run up to each interrupt. */
+/** AG-UI 1.0 over server-sent events: the same turns as in the chat API, with one run up to each interrupt. */
 export function agUiRoutes(deps: AgUiDeps): Surface {
   return {
     routes: [runRoute(deps), connectRoute(deps), capabilitiesRoute(deps)],
@@ -198,7 +201,7 @@ function capabilitiesRoute(deps: AgUiDeps): Route {
   });
 }
 
-/** The agent of the path, with which the caller may begin turns. Throws `not_found`. */
+/** The agent in the path, if the caller may begin turns with it. Throws `not_found`. */
 function agentOf(
   { turns }: Pick<AgUiDeps, 'turns'>,
   { caller, params }: Pick<RouteCall, 'caller' | 'params'>,
@@ -221,7 +224,7 @@ function runOf(body: RunInput, { streamRequestId }: StreamRef): AgUiRun {
   return { threadId, runId, messageId, base, knowsCancelled: knowsCancelled(body) };
 }
 
-/** A client that names no version is of before 1.0. */
+/** False for clients that name no version, which are older than 1.0. */
 function knowsCancelled({ protocolVersion }: Pick<RunInput, 'protocolVersion'>): boolean {
   return typeof protocolVersion === 'string';
 }
@@ -229,7 +232,7 @@ function knowsCancelled({ protocolVersion }: Pick<RunInput, 'protocolVersion'>):
 interface FollowedTurn extends Pick<FollowTurnOptions, 'facts' | 'after'> {
   readonly stream: StreamRef;
   readonly place: { readonly signal: AbortSignal; readonly release: () => void };
-  /** True where the request has begun the turn before. */
+  /** True if an earlier request with the same id began the turn. */
   readonly isRepeat?: boolean;
 }
 
@@ -239,7 +242,7 @@ async function eventsReply(
   { stream, facts, after, place, isRepeat = false }: FollowedTurn,
   run: AgUiRun,
 ): Promise<Reply> {
-  // What a program was sent, the person has not seen.
+  // Only a person's own client counts: what a program receives, the person has not seen.
   const note = caller.kind === 'user' ? deps.turns.seenNotes(stream) : undefined;
   const onAsked = note && ((asked: Parameters<typeof note>[0]) => void note(asked));
   const events = await followTurn(deps, stream, { signal: place.signal, facts, after, onAsked });

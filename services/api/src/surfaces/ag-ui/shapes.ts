@@ -4,7 +4,7 @@ import type { AgUiMessage } from './input.ts';
 /** The version of AG-UI that Parley speaks. */
 export const PROTOCOL_VERSION = '1.0';
 
-/** What a run waits for. */
+/** Something for which a run waits. */
 export interface Interrupt {
   /** The id of the question or approval. */
   readonly id: string;
@@ -14,7 +14,7 @@ export interface Interrupt {
   /** JSON Schema of the payload that answers it. */
   readonly responseSchema?: Readonly<Record<string, unknown>>;
   readonly expiresAt: string;
-  /** `parley` is the question or approval as chats show it. */
+  /** `parley` is the question or approval in the form in which chats show it. */
   readonly metadata: { readonly parley: object };
 }
 
@@ -69,7 +69,7 @@ export interface SentToolCall {
   readonly function: { readonly name: string; readonly arguments: string };
 }
 
-/** A message that Parley made. */
+/** A message that Parley produced. */
 export type SentMessage =
   | { readonly id: string; readonly role: 'user'; readonly content: string }
   | {
@@ -80,7 +80,9 @@ export type SentMessage =
     }
   | { readonly id: string; readonly role: 'tool'; readonly toolCallId: string; readonly content: string };
 
-/** The id of a call in its thread. Parley's own are unique in a turn, and clients look for a call in all turns. */
+/**
+ * The id of a call in its thread. Parley's ids are unique only within a turn, but clients search all turns for a call.
+ */
 export function callIdIn(messageId: string, toolCallId: string): string {
   return `${messageId}.${toolCallId}`;
 }

@@ -5,17 +5,17 @@ import type { HistoryMessage } from '../../turns/history.ts';
 import type { Turns } from '../../turns/turns.ts';
 import { callIdIn, type SentMessage, type SentToolCall, toolCallOf, toolMessageOf } from './shapes.ts';
 
-/** A thread as a client finds it that comes back without its messages. */
+/** A thread, for a client that returns without its messages. */
 interface Thread {
   readonly messages: readonly SentMessage[];
   /** The turn that runs or waits. */
   readonly stream: StreamRef | undefined;
 }
 
-// The second attempt finds a turn that ended between the two reads of the first.
+// If a turn ends between the two reads of an attempt, a second attempt is made.
 const ATTEMPTS = 2;
 
-/** Reads a thread; one in which nothing was said is empty. Throws `unavailable`. */
+/** Reads a thread, which is empty if nothing was said. Throws `unavailable`. */
 export async function readThread(
   turns: Pick<Turns, 'history' | 'resumable'>,
   conversation: ConversationRef,
@@ -32,7 +32,7 @@ async function historyOf(turns: Pick<Turns, 'history'>, conversation: Conversati
   return (await unlessMissing(turns.history(conversation))) ?? { messages: [], isRunning: false };
 }
 
-/** A message of the history as those of AG-UI: one for each step of the model, and one for each result of a call. */
+/** Converts a message of the history to AG-UI: one message for each model step, and one for each result of a call. */
 function threadMessages({ id, role, parts }: HistoryMessage): SentMessage[] {
   if (role === 'user') return [{ id, role, content: parts.map(textOfPart).join('') }];
   const steps: HistoryMessage['parts'][number][][] = [];

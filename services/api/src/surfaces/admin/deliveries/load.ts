@@ -10,15 +10,15 @@ import type { AdminDeps } from '../deps.ts';
 
 type LoadDeps = Pick<AdminDeps, 'records' | 'outbox' | 'deadLetters' | 'pushHostOf'>;
 
-/** What a delivery is about. */
+/** The subject of a delivery. */
 interface DeliverySubject {
   readonly elicitationId?: string;
   readonly approvalId?: string;
-  /** Absent where the record is gone. */
+  /** Absent if the record no longer exists. */
   readonly stream?: StreamRef;
 }
 
-/** A delivery that is outstanding (`standing`), or was given up (`letter`). */
+/** A delivery that is outstanding (`standing`), or that was given up (`letter`). */
 export interface SeenDelivery {
   readonly id: string;
   readonly kind: string;
@@ -27,14 +27,14 @@ export interface SeenDelivery {
   readonly target?: string | undefined;
   readonly standing?: OutboxStanding | undefined;
   readonly letter?: DeadLetter | undefined;
-  /** When it was noted, or given up, in ms. */
+  /** When it was recorded or given up, in ms. */
   readonly at: number;
   readonly now: number;
 }
 
 const WEBHOOK = webhookTask('', 0).kind;
 
-/** The task of a place in the list of deliveries; undefined for one that this version cannot read. */
+/** The task at a place in the list of deliveries; undefined if this version cannot read it. */
 export function taskOf(member: string): OutboxTask | undefined {
   const [kind = '', subject = ''] = member.split(' ');
   const stream = streamOfSubject(subject);
@@ -42,7 +42,7 @@ export function taskOf(member: string): OutboxTask | undefined {
   return bucket === undefined ? undefined : { kind, subject, bucket };
 }
 
-/** The outstanding deliveries at these places; undefined for what is done. */
+/** The outstanding deliveries at these places; undefined for those that are done. */
 export async function loadOutstanding(
   deps: LoadDeps,
   places: readonly ListPlace[],
@@ -95,7 +95,7 @@ async function seeTask(deps: LoadDeps, task: OutboxTask, record: StoredRecord | 
   };
 }
 
-/** The list of what was given up: the dead letters of a tenant. */
+/** The list of a tenant's dead letters, which are deliveries that were given up. */
 export function deadLetterList(deps: LoadDeps) {
   let letters: ReadonlyMap<string, DeadLetter> = new Map();
   return {
@@ -125,7 +125,7 @@ export function deadLetterList(deps: LoadDeps) {
         };
       });
     },
-    // A letter that has expired is in no page.
+    // Pages never contain an expired letter, so there is nothing to mend.
     mend: async () => undefined,
   };
 }
@@ -145,7 +145,7 @@ function subjectOf(id: string, record: StoredRecord | undefined): DeliverySubjec
   };
 }
 
-/** The host of the address to which the webhook of a record goes. The rest of an address may hold a secret. */
+/** The host to which a record's webhook goes. The rest of the address may contain a secret. */
 function hostOf(record: StoredRecord | undefined): string | undefined {
   const url = record?.family === 'elicitation' ? record.row.definition.webhookUrl : undefined;
   return url !== undefined && URL.canParse(url) ? new URL(url).host : undefined;

@@ -29,7 +29,7 @@ type DeliveryQuery = z.infer<typeof DeliveryQuery>;
 
 const COLUMNS = columnsOf(AdminDelivery);
 
-/** What Parley delivers outside for a tenant, and has not delivered. */
+/** The route that lists a tenant's outstanding and dead deliveries. */
 export function deliveriesRoute(deps: AdminDeps, reply: ReplyWithList): Route {
   return adminRoute({
     method: 'GET',
@@ -47,7 +47,7 @@ export function deliveriesRoute(deps: AdminDeps, reply: ReplyWithList): Route {
       const { caller, query } = call;
       const { state, record, kind: of } = query;
       const { load, ...lists } = listOf(deps, state);
-      // A cursor is one of these filters, and has the name of the list where the query has its filter `kind`.
+      // A cursor belongs to these filters. `kind` is renamed, because it is also the name of the list.
       const asked = { ...query, of };
       const page = pagesOf(lists, caller, asked, {
         kind: 'deliveries',
@@ -62,7 +62,7 @@ export function deliveriesRoute(deps: AdminDeps, reply: ReplyWithList): Route {
   });
 }
 
-/** Where the places of a state are listed, and how what is there is read. */
+/** The list of places for a state, and the function that reads them. */
 function listOf(deps: AdminDeps, state: DeliveryQuery['state']) {
   if (state === 'ended') return deadLetterList(deps);
   return {

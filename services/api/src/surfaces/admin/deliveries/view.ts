@@ -4,10 +4,10 @@ import type { SeenDelivery } from './load.ts';
 
 const Time = z.iso.datetime();
 
-/** How a delivery stands. */
+/** The states of a delivery. */
 export const DELIVERY_STATES = ['waiting', 'under_way', 'retrying', 'dead'] as const;
 
-/** Something that Parley delivers outside, as an operator sees it: without its content, and of its address the host alone. */
+/** A delivery as an operator sees it: without its content, and with only the host of its address. */
 export const AdminDelivery = z
   .object({
     deliveryId: z.string().describe('Of a webhook, the `webhook-id` that its receiver sees.'),
@@ -36,7 +36,7 @@ export const AdminDelivery = z
   .meta({ id: 'AdminDelivery' });
 export type AdminDelivery = z.infer<typeof AdminDelivery>;
 
-/** Names the fields to show. */
+/** The fields to show are listed, so that no other field is shown. */
 export function deliveryView({
   id,
   kind,
@@ -63,7 +63,7 @@ export function deliveryView({
   };
 }
 
-/** How a delivery stands, by what is stored of it. */
+/** The state of a delivery according to what is stored. */
 export function stateOf({
   standing,
   letter,

@@ -1,10 +1,10 @@
 const KEPT_MS = 5_000;
 const ENTRIES_MAX = 1_000;
 
-/** Keeps costly reads for a few seconds, so that many open pages cost no more than one page. */
+/** Caches expensive reads for a few seconds, so that many open pages cost no more than one. */
 export type BriefCache = <Value>(name: string, load: () => Promise<Value>) => Promise<Value>;
 
-/** A cache of this process. A load that fails is not kept. */
+/** A cache in this process. A failed load is not cached. */
 export function createBriefCache(): BriefCache {
   const held = new Map<string, { readonly value: Promise<unknown>; readonly until: number }>();
   return <Value>(name: string, load: () => Promise<Value>) => {

@@ -20,7 +20,7 @@ import {
 
 const MINUTE_MS = 60_000;
 const GROUPS_MAX = 50;
-/** The trigger under which approvals are counted. */
+/** The trigger as which approvals are counted. */
 const APPROVAL = 'approval';
 const NO_AGENT = '(none)';
 
@@ -82,7 +82,10 @@ const SAMPLE: Count = {
   isSampled: false,
 };
 
-/** How much of a tenant is open and how the rest ended. The lists give the numbers, and a sample of their rows the details. */
+/**
+ * The route that counts a tenant's open records and how the others ended. The lists give the numbers, and a sample of
+ * rows the details.
+ */
 export function countsRoute(deps: AdminDeps, cached: BriefCache): Route {
   return adminRoute({
     method: 'GET',
@@ -106,13 +109,13 @@ export function countsRoute(deps: AdminDeps, cached: BriefCache): Route {
   });
 }
 
-/** What the figures need to know of a record. */
+/** The facts about a record that the figures need. */
 interface Fact {
   readonly hasEnded: boolean;
   readonly agent: string;
   readonly trigger: string;
   readonly status: string;
-  /** How long a person took; absent where nobody answered. */
+  /** How long the person took; absent if nobody answered. */
   readonly answerMs: number | undefined;
 }
 
@@ -179,7 +182,7 @@ async function countOf(
   window: Window,
   { kind, statuses, load }: CountedKind,
 ): Promise<Count> {
-  // A list may lag behind its rows, so an entry that does not agree with its row is left out.
+  // A list may be older than its rows, so an entry that contradicts its row is omitted.
   const loading = (ended: boolean) => async (ids: readonly string[]) =>
     (await load(ids)).map((fact) => (fact?.hasEnded === ended ? fact : undefined));
   const [open, ended] = await Promise.all([

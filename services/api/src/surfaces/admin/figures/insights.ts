@@ -22,7 +22,7 @@ import {
 
 const GROUPS_MAX = 100;
 const UNREAD_MS = 2_000;
-/** The fewest decisions that say something about a rule. */
+/** The minimum number of decisions before a rule is assessed. */
 const DECIDED_MIN = 10;
 
 const GROUPINGS = ['agent', 'tool', 'person'] as const;
@@ -63,7 +63,7 @@ const NAME_OF: Readonly<Record<Grouping, (row: ApprovalRow) => string>> = {
   person: ({ definition }) => definition.userId,
 };
 
-/** What the owner of a deployment asks about held calls. */
+/** The route with figures about held calls, for the owner of a deployment. */
 export function insightsRoute(deps: AdminDeps, cached: BriefCache): Route {
   return adminRoute({
     method: 'GET',

@@ -1,27 +1,29 @@
 import type { ListedKind, ListRange, TenantLists } from '@parley/shared/ports/tenant-lists';
 
-/** The number of parts of equal time in which ended records are sampled. */
+/** The number of parts of equal duration in which ended records are sampled. */
 const PARTS = 10;
-/** The most rows that are read of each part. A whole figure reads PARTS times as many of each kind. */
+/**
+ * The maximum number of rows that are read of each part. A whole figure reads at most PARTS times as many of each kind.
+ */
 const ROWS_PER_PART = 50;
 
-/** The windows of time over which figures are made. */
+/** The time windows of figures. */
 export const WINDOWS = ['hour', 'day'] as const;
 export type Window = (typeof WINDOWS)[number];
 export const WINDOW_MS: Readonly<Record<Window, number>> = { hour: 3_600_000, day: 86_400_000 };
 
-/** An item, and the number of items of its part for which it stands. */
+/** An item, and how many items of its part it represents. */
 export interface Weighted<Item> {
   readonly item: Item;
   readonly weight: number;
 }
 
 interface Sample<Item> {
-  /** The number of entries in each range, as the lists count them. */
+  /** The number of entries in each range, according to the lists. */
   readonly counts: readonly number[];
-  /** The items that were read of each range. */
+  /** The items that were read in each range. */
   readonly parts: readonly (readonly Weighted<Item>[])[];
-  /** True: not all items were read, so that figures from them are estimates. */
+  /** True if not all items were read, so that figures from them are estimates. */
   readonly isSampled: boolean;
 }
 
@@ -33,8 +35,8 @@ interface SampledList<Item> {
 }
 
 /**
- * Counts ranges of a list, and reads some rows of each, the newest ones. The cost has a bound, however much a tenant
- * stores, and no commit pays for it.
+ * Counts ranges of a list, and reads the newest rows of each. The cost is bounded, however much a tenant stores, and
+ * commits do not pay for it.
  */
 export async function sampleList<Item>(
   lists: TenantLists,
@@ -54,7 +56,10 @@ export async function sampleList<Item>(
   return { counts, parts, isSampled: counts.some((count) => count > ROWS_PER_PART) };
 }
 
-/** The ranges of what ended within a window, in parts of equal time, so that a busy hour does not hide the quiet ones. */
+/**
+ * The ranges of records that ended within a window, in parts of equal duration, so that a busy hour does not hide quiet
+ * ones.
+ */
 export function endedWithin(window: Window): ListRange[] {
   const partMs = WINDOW_MS[window] / PARTS;
   return Array.from({ length: PARTS }, (_, part) => ({
@@ -64,7 +69,7 @@ export function endedWithin(window: Window): ListRange[] {
   }));
 }
 
-/** Adds up weights by name, and rounds the sums. The largest come first, at most `max`. */
+/** Adds up weights by name and rounds the sums. Returns at most `max`, the largest first. */
 export function sumsBy<Item>(
   items: readonly Weighted<Item>[],
   nameOf: (item: Item) => string | undefined,
@@ -84,12 +89,12 @@ export function sumsBy<Item>(
     .slice(0, max);
 }
 
-/** The number of items for which these items stand. */
+/** The number of items that these items represent. */
 export function totalOf(items: readonly Weighted<unknown>[]): number {
   return Math.round(items.reduce((sum, { weight }) => sum + weight, 0));
 }
 
-/** The value below which this share of the weights lies; undefined without values. */
+/** The value below which this share of the weights lies; undefined if there are no values. */
 export function quantile(values: readonly Weighted<number>[], share: number): number | undefined {
   const sorted = [...values].sort((a, b) => a.item - b.item);
   const target = share * sorted.reduce((sum, { weight }) => sum + weight, 0);

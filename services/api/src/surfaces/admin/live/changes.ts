@@ -1,12 +1,12 @@
 import { WakeSignal } from '@parley/shared/async/wake-signal';
 import type { TenantChange, TenantChanges, TenantSignal } from '@parley/shared/ports/tenant-changes';
 
-// A reader with more pending changes than this gets `reload` in place of them.
+// A reader with more pending changes than this gets `reload` instead of them.
 const PENDING_MAX = 1_000;
 
 /**
- * What changes in a tenant from now on. A reader that is slow gets the latest change of each record and turn; one that is far behind gets
- * `reload`. Ends when the signal is aborted, by throwing its reason.
+ * The changes in a tenant from now on. A slow reader gets only the latest change of each record and turn; one that is
+ * too far behind gets `reload`. Ends when the signal is aborted, by throwing its reason.
  */
 export async function* changesOf(
   tenantChanges: TenantChanges,
@@ -31,7 +31,7 @@ export async function* changesOf(
   }
 }
 
-/** What a reader has not taken yet, one item for each record and turn. */
+/** The changes that a reader has not taken yet, one for each record and turn. */
 function createPending() {
   const changes = new Map<string, TenantChange>();
   let isReload = false;
@@ -39,7 +39,7 @@ function createPending() {
   return {
     add(item: TenantSignal): void {
       if (item.type === 'reload' || changes.size >= PENDING_MAX) {
-        // The lists that the reader reads again hold these changes.
+        // The reader fetches the lists again, which include these changes.
         changes.clear();
         isReload = true;
       }
@@ -47,7 +47,7 @@ function createPending() {
       const { kind, userId, id } = item.change;
       const name = JSON.stringify([kind, userId, id]);
       const before = changes.get(name);
-      // The reader has not heard of the begin yet, so the change is still told as a begin.
+      // The reader does not know yet that it began, so the change is still reported as a beginning.
       const change =
         before?.change === 'began' && item.change.change === 'changed' ? 'began' : item.change.change;
       changes.delete(name);

@@ -13,7 +13,7 @@ import { adminRoute } from '../admin-route.ts';
 import type { AdminDeps } from '../deps.ts';
 import { changesOf } from './changes.ts';
 
-/** The data of an event: the ids of what changed, without its content. */
+/** The data of an event: the ids of what changed, without content. */
 export const AdminChange = z
   .object({
     kind: z.enum(CHANGED_KINDS),
@@ -39,7 +39,7 @@ const SAMPLE: AdminChange = {
   userId: 'alice',
 };
 
-/** The stream of the changes in a tenant. */
+/** The stream of changes in a tenant. */
 export function eventsRoute({
   tenantChanges,
   watchers,
@@ -57,7 +57,7 @@ export function eventsRoute({
     },
     async handle({ caller, signal }) {
       const release = watchers.take(caller);
-      // The caller may disconnect before the first event is asked for.
+      // The caller may disconnect before the first event is requested.
       signal.addEventListener('abort', release, { once: true });
       if (signal.aborted) release();
       return {

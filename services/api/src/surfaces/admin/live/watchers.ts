@@ -1,15 +1,15 @@
 import { ParleyError } from '@parley/core/domain/errors';
 import type { Caller } from '@parley/shared/domain/caller';
 
-/** How many streams of changes one pod opens at most. */
+/** The maximum numbers of streams of changes on one pod. */
 export interface WatcherLimits {
   readonly ofOperatorMax: number;
   readonly ofTenantMax: number;
 }
 
-/** The streams of changes that this pod has open, counted by operator and by tenant. */
+/** The open streams of changes on this pod, counted by operator and by tenant. */
 export interface Watchers {
-  /** Takes a place. The returned function releases the place once, however often it is called. Throws `rate_limited`. */
+  /** Takes a place. The returned function releases it; further calls have no effect. Throws `rate_limited`. */
   take(caller: Caller): () => void;
 }
 

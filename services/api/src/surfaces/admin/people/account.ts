@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** An account of a person as operators see it: names and states, and nothing secret. */
+/** A person's account as operators see it: names and states, without secrets. */
 export const AccountOfPerson = z
   .object({
     toolId: z.string(),

@@ -38,7 +38,7 @@ const AdminConversation = z
   })
   .meta({ id: 'AdminConversation' });
 
-/** A conversation of any user, turn by turn. */
+/** The route that shows a conversation of any user, turn by turn. */
 export function conversationRoute(deps: AdminDeps): Route {
   return route({
     method: 'GET',

@@ -14,7 +14,7 @@ import { AdminElicitation, elicitationView } from '../views/elicitation-view.ts'
 import { AdminTurn, turnView } from '../views/turn-view.ts';
 import { AccountOfPerson } from './account.ts';
 
-// The most entries of each list on the page of a person. The lists of the tenant have the rest.
+// The maximum number of entries in each list on a person's page. The tenant's lists have the rest.
 const LISTED_MAX = 50;
 
 const used = (about: string) =>
@@ -75,7 +75,7 @@ const EXAMPLE: z.infer<typeof AdminPerson> = {
   },
 };
 
-/** What operators read of one person of their tenant. */
+/** The route that shows operators one person of their tenant. */
 export function personRoute(deps: AdminDeps): Route {
   return route({
     method: 'GET',

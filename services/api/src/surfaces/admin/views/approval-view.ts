@@ -32,7 +32,7 @@ export const AdminApproval = z
   .meta({ id: 'AdminApproval' });
 export type AdminApproval = z.infer<typeof AdminApproval>;
 
-/** Names the fields to show, so that no argument and no word of the person is shown without the scope. */
+/** The fields to show are listed, so that no argument and no text of the person is shown without the scope. */
 export function approvalView(
   row: ApprovalRow,
   { now, content }: { readonly now: number; readonly content: boolean },
@@ -51,7 +51,7 @@ export function approvalView(
     status: row.status,
     ...(settlement.decision !== undefined && { decision: settlement.decision }),
     ...(settlement.remember !== undefined && { remembered: settlement.remember }),
-    // The reason of a denial is a text of the person.
+    // The reason of a denial is the person's own text, so it is not shown.
     ...(row.status === 'withdrawn' && settlement.reason !== undefined && { reason: settlement.reason }),
     ...(settlement.surface !== undefined && { surface: settlement.surface }),
     createdAt: new Date(row.createdAt).toISOString(),

@@ -6,7 +6,7 @@ import { z } from 'zod';
 
 const Time = z.iso.datetime();
 
-/** A question as an operator sees it: who, when, why and how it ended, without a word of it. */
+/** A question as an operator sees it: who, when, why and how it ended, without its texts. */
 export const AdminElicitation = z
   .object({
     elicitationId: z.string(),
@@ -35,7 +35,7 @@ export const AdminElicitation = z
   .meta({ id: 'AdminElicitation' });
 export type AdminElicitation = z.infer<typeof AdminElicitation>;
 
-/** Names the fields to show, so that no text of people or models is shown without the scope. */
+/** The fields to show are listed, so that no text of people or models is shown without the scope. */
 export function elicitationView(
   row: Row,
   {

@@ -9,7 +9,7 @@ const Reasons = z
   .object({ reasons: z.array(z.string()).describe('Sentences for people; their words may change.') })
   .meta({ id: 'Reasons' });
 
-/** What the docs say about a call that explains something. */
+/** The documentation of a call that explains something. */
 export const REASONS_DOCS = {
   headers: { 'Accept-Language': 'English or German (`de`); English for every other language.' },
   replies: { 200: { description: 'In sentences', schema: Reasons } },
@@ -18,7 +18,7 @@ export const REASONS_DOCS = {
 
 export const REASONS_EXAMPLE = { reasons: SAMPLE_REASONS };
 
-/** Why something is as it is, in the language that its caller likes best. */
+/** The reasons for a state, in the language that its caller prefers. */
 export function reasonsReply(facts: WhyFacts, header: RouteCall['header']): Reply {
   const language = languageOf(header('accept-language'));
   return json(200, { reasons: why(facts, language) }, { 'content-language': language });

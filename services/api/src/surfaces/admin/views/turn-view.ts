@@ -5,7 +5,10 @@ import { podOf } from '../../../turns/timeline.ts';
 
 const Time = z.iso.datetime();
 
-/** States of a turn. The first four have not ended: on a pod, waiting for one, waiting for a person, its pod is gone. */
+/**
+ * The states of a turn. The first four are not final: it is on a pod, waits for a pod, waits for a person, or its pod
+ * is gone.
+ */
 export const TURN_STATES = [
   'running',
   'queued',
@@ -42,13 +45,13 @@ export const AdminTurn = z
   .meta({ id: 'AdminTurn' });
 export type AdminTurn = z.infer<typeof AdminTurn>;
 
-/** A run and how it stands by the lease of its pod. */
+/** A run, and its state according to the lease of its pod. */
 export interface SeenTurn {
   readonly head: RunHead;
   readonly state: TurnState;
 }
 
-/** How a run stands. `isAlive`: the pod that owns it has a lease. */
+/** The state of a run. `isAlive`: the pod that owns it has a lease. */
 export function stateOfTurn(
   { status, owner }: Pick<RunHead, 'status' | 'owner'>,
   isAlive: boolean,
@@ -59,7 +62,7 @@ export function stateOfTurn(
   return isAlive ? 'running' : 'orphaned';
 }
 
-/** Names the fields to show, so that no text of people or models is shown. */
+/** The fields to show are listed, so that no text of people or models is shown. */
 export function turnView({ head, state }: SeenTurn): AdminTurn {
   return {
     streamRequestId: head.streamRequestId,
