@@ -24,7 +24,7 @@ const RespondedPart = z.looseObject({
   }),
 });
 
-/** A decision in a message, as `addToolApprovalResponse` of the AI SDK records it. */
+/** A decision in a message, in the form in which `addToolApprovalResponse` of the AI SDK records it. */
 export interface DecisionPart {
   readonly id: string;
   readonly response: ApprovalInput;
@@ -32,15 +32,19 @@ export interface DecisionPart {
 
 /** The decisions in the messages of a request. */
 interface SentDecisions {
-  /** Those of the newest assistant's message that has any. */
+  /** The decisions of the newest assistant message that contains any. */
   readonly decisions: readonly DecisionPart[];
-  /** True when the request is made for them: the reply continues their turn. Else they came beside a message. */
+  /**
+   * True if the request was made to send them: the reply then continues their turn. False if they came together with a
+   * new message.
+   */
   readonly isRequest: boolean;
 }
 
 /**
- * Reads the decisions of a request. It is made for them when an assistant's message is the last one, or when `messageId`
- * names theirs: the AI SDK continues an earlier message in this way, below a message that was not taken.
+ * Reads the decisions of a request. The request was made to send them if an assistant's message is the last one, or if
+ * `messageId` names the decisions' message. The AI SDK does the latter to continue an earlier message below one that
+ * was refused.
  */
 export function decisionsIn(messages: readonly ChatMessage[], messageId: unknown): SentDecisions {
   const decided = messages.findLast((message) => decisionsOf(message).length > 0);
@@ -50,7 +54,7 @@ export function decisionsIn(messages: readonly ChatMessage[], messageId: unknown
   return { decisions: decisionsOf(decided), isRequest };
 }
 
-/** The decisions of a message. Calls with an outcome have none any more. */
+/** The decisions of a message. Calls that have an outcome no longer have a decision. */
 function decisionsOf({ role, parts = [] }: ChatMessage): readonly DecisionPart[] {
   if (role !== 'assistant') return [];
   return parts.flatMap((part): readonly DecisionPart[] => {
@@ -62,7 +66,7 @@ function decisionsOf({ role, parts = [] }: ChatMessage): readonly DecisionPart[]
   });
 }
 
-/** Decide on a call from a chat, while its stream goes on. */
+/** The route for a decision on a call from a chat while its stream continues. */
 export function approvalRoute({
   engine,
   limits,

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { check } from '../../http/check.ts';
 import { type ChatMessage, ChatMessages, textOf } from '../../turns/messages.ts';
 
-/** A turn as chats of the AI SDK and alike ask for it. */
+/** A request for a turn, in the format of the AI SDK's chats and similar clients. */
 export const ChatInput = z
   .looseObject({
     id: CallerId.optional().describe('The conversation, as `useChat` names it.'),
@@ -29,8 +29,8 @@ const AnswerPart = z.looseObject({
 type AnswerPart = z.infer<typeof AnswerPart>['data'];
 
 /**
- * The answer that the last message carries, or nothing. Throws `invalid_request` when it is malformed, and when the
- * message also holds what would be lost: a second answer, or text.
+ * The answer in the last message; undefined if there is none. Throws `invalid_request` if it is malformed, or if the
+ * message also contains something that would be lost: a second answer, or text.
  */
 export function answerIn(messages: readonly ChatMessage[]): AnswerPart | undefined {
   const last = messages.at(-1);

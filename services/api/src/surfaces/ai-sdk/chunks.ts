@@ -9,35 +9,35 @@ import { createPieces } from '../../turns/text.ts';
 type Chunk = UIMessageChunk;
 type FinishChunk = Extract<Chunk, { type: 'finish' }>;
 
-// The agent makes its calls: a page neither makes them nor posts the message again when they have ended.
+// Marks calls that the agent makes. A page neither makes them nor sends the message again when they have ended.
 const OF_AGENT = { providerExecuted: true, dynamic: true } as const;
 
 const FINISH: Readonly<Record<FinishReason, NonNullable<FinishChunk['finishReason']>>> = {
   stop: 'stop',
   length: 'length',
-  // The model asked for more tools, and was not asked again: the AI SDK's own turns say so at their step limit.
+  // The model wanted more tools but was not asked again. The AI SDK's own turns report a step limit in the same way.
   'step-limit': 'tool-calls',
   'content-filter': 'content-filter',
   stopped: 'other',
 };
 
-/** A turn as chunks of the AI SDK's UI message stream, in an order that its readers accept. */
+/** Converts a turn to chunks of the AI SDK's UI message stream, in an order that its readers accept. */
 interface AiSdkChunks {
   turn(event: TurnEvent): readonly Chunk[];
   elicitation(elicitation: Elicitation): readonly Chunk[];
   approval(approval: Approval): readonly Chunk[];
-  /** The end of a stream whose turn waits for approvals: a stock client sends them with its next request. */
+  /** The end of a stream whose turn waits for approvals. A standard client then sends them with its next request. */
   untilApproved(): readonly Chunk[];
-  /** The turn was detached earlier and has continued: its reader may still have the state `waiting`. */
+  /** Reports that the turn was detached earlier and has continued. Its reader may still have the state `waiting`. */
   passDetached(): void;
-  /** True when this step, or a later one, has shown something: the protocol cannot take it back. */
+  /** True if this step or a later one has shown something, which the protocol cannot take back. */
   hasShown(step: number): boolean;
 }
 
 /**
- * Only chunk types and keys that every version 6 knows: its early releases (6.0.44 is in the wild) refuse any other key,
- * and a refused chunk ends the reader's stream. Text that was never begun and results of tools that were never called
- * are refused too, so what the events left out is put in, and what would break the reader is passed over.
+ * Uses only chunk types and keys that every version 6 knows: early releases such as 6.0.44, which are still in use,
+ * refuse any other key, and a refused chunk ends the reader's stream. Text that was never begun and results of unknown
+ * calls are refused as well. So missing chunks are added, and chunks that would break the reader are left out.
  */
 export function createAiSdkChunks(): AiSdkChunks {
   const pieces = createPieces();
@@ -45,9 +45,9 @@ export function createAiSdkChunks(): AiSdkChunks {
   const openThoughts = new Set<string>();
   const calls = new Set<string>();
   const denied = new Set<string>();
-  /** The newest of each call. That of a delegate on another pod may come before its call. */
+  /** The newest approval of each call. The approval of a delegate on another pod may arrive before its call. */
   const approvals = new Map<string, Approval>();
-  // Questions that came before the message's start, which clients would drop; undefined after the start.
+  // Questions that arrived before the start of the message, where clients would drop them; undefined after the start.
   let heldQuestions: Elicitation[] | undefined = [];
   let step = 0;
   let stepOpen = false;
@@ -84,7 +84,7 @@ export function createAiSdkChunks(): AiSdkChunks {
     return openBlocks.delete(block) ? [...rest, { type: 'text-end', id: block }] : rest;
   }
 
-  /** A part without a text: clients show by its state that the model thinks. */
+  /** A part without text, whose state tells clients that the model is thinking. */
   function thinking(id: string): Chunk[] {
     if (openThoughts.has(id)) return [];
     openThoughts.add(id);
@@ -108,7 +108,7 @@ export function createAiSdkChunks(): AiSdkChunks {
   }
 
   function openStep(next: number): Chunk[] {
-    // A restarted step begins with an event that its reader already has.
+    // A restarted step begins with an event that the reader already has.
     if (stepOpen && next === step) return [];
     const closed = closeStep();
     step = next;
@@ -133,7 +133,7 @@ export function createAiSdkChunks(): AiSdkChunks {
       : showing([{ type: 'data-tool-page', id: toolCallId, data: shownPage(page) }]);
   }
 
-  /** What the approval of a call changes in the call's part. */
+  /** The change that an approval makes in its call's part. */
   function approvalOf(toolCallId: string): Chunk[] {
     const { approvalId = '', status } = approvals.get(toolCallId) ?? {};
     if (!calls.has(toolCallId)) return [];
@@ -190,7 +190,7 @@ export function createAiSdkChunks(): AiSdkChunks {
       }
       case 'tool-failed': {
         const { toolCallId, message } = event;
-        // The part says that the person denied the call, which an error would replace.
+        // The part shows that the person denied the call; an error would replace that.
         if (denied.has(toolCallId)) return [];
         const error = { type: 'tool-output-error', toolCallId, errorText: message, ...OF_AGENT } as const;
         return [...resultOf(toolCallId, error), ...pageOf(event)];
@@ -211,7 +211,7 @@ export function createAiSdkChunks(): AiSdkChunks {
     }
   }
 
-  /** Replaces the state `waiting` of a detached turn: a client merges metadata into what it has. */
+  /** Replaces the state `waiting` of a detached turn. It is sent because clients merge metadata into what they have. */
   function finishedMetadata(): Pick<FinishChunk, 'messageMetadata'> {
     return wasDetached ? { messageMetadata: { parley: { state: 'finished' } } } : {};
   }
@@ -236,7 +236,8 @@ export function createAiSdkChunks(): AiSdkChunks {
       const before = approvals.get(toolCallId);
       const isMoved = before?.approvalId === approvalId && before.status === approval.status;
       approvals.set(toolCallId, approval);
-      // Only its deadline was moved: the client may have noted the person's decision in the call by now.
+      // Only the deadline was moved. The client may already show the person's decision in the call, so the call's part
+      // is not sent again.
       return isMoved ? [card] : [card, ...approvalOf(toolCallId)];
     },
     untilApproved: () => [...closeStep(), { type: 'finish', finishReason: 'tool-calls' }],
@@ -247,7 +248,10 @@ export function createAiSdkChunks(): AiSdkChunks {
   };
 }
 
-/** Persistent, and sent again under the same id on every change: the client keeps one part and replaces its data. */
+/**
+ * A persistent part. It is sent again under the same id on every change, so the client keeps one part and replaces its
+ * data.
+ */
 function questionChunk(elicitation: Elicitation): Chunk {
   return {
     type: 'data-elicitation-request',
@@ -264,7 +268,7 @@ function callChunks(event: Extract<TurnEvent, { type: 'tool-called' }>): Chunk[]
   ];
 }
 
-/** The code goes ahead in a part of its own: the error chunk has room for a text only. */
+/** The code is sent first, in a part of its own, because the error chunk can only contain a text. */
 function failureChunks(code: string, message: string): Chunk[] {
   return [
     { type: 'data-turn-failed', data: { v: 1, code, message }, transient: true },

@@ -52,7 +52,7 @@ const Page = z
   })
   .meta({ id: 'ConversationPage' });
 
-/** Removes all of a conversation; false where there is none. Throws `unavailable` and `turn_running`. */
+/** Deletes a whole conversation. Returns false if there is none. Throws `unavailable` and `turn_running`. */
 export type EraseConversation = (conversation: ConversationRef) => Promise<boolean>;
 
 interface ConversationDeps {
@@ -61,7 +61,7 @@ interface ConversationDeps {
   readonly eraseConversation: EraseConversation;
 }
 
-/** What a person finds again: the list of their conversations, and the messages of each. */
+/** The routes for a person's list of conversations, and for the messages of each. */
 export function conversationRoutes(deps: ConversationDeps): Route[] {
   return [listRoute(deps.turns), historyRoute(deps), renameRoute(deps.turns), eraseRoute(deps)];
 }

@@ -8,7 +8,7 @@ import type { FollowedEvent } from '../../turns/follow.ts';
 import { jsonLine } from '../../turns/plain.ts';
 import { createAiSdkChunks } from './chunks.ts';
 
-/** Headers of the reply: the first names the protocol, the second is what clients of the former protocol expect. */
+/** Headers of the reply. The first names the protocol; clients of the previous protocol expect the second. */
 export const AI_SDK_HEADERS = {
   'x-vercel-ai-ui-message-stream': 'v1',
   'x-vercel-ai-data-stream': 'v2',
@@ -24,16 +24,14 @@ export const AI_SDK_ON_EXPIRY: readonly Frame[] = [
 const RESET = { type: 'data-stream-reset', data: { v: 1 }, transient: true };
 
 /**
- * Encodes a turn as AI SDK UI message stream, version 1 (`ai` 6, and readable by 5 and 7). `after` is what the reader
- * has; nothing up to there is sent again.
- *
- * When a step is restarted whose events this reader already has, its connection must be cut: the protocol cannot take
- * text back, and a stock client starts over when it reconnects. A replay leaves superseded events out, so it is not cut
- * for them again. A stale reader first gets the transient part `data-stream-reset` and then the turn from its start: it
- * must discard what it has.
- *
- * While a turn waits for approvals and nothing else, its stream ends, because a stock client sends them in its next
- * request, and only once the stream has ended.
+ * Encodes a turn as AI SDK UI message stream, version 1 (`ai` 6, readable by 5 and 7). `after` is the last position
+ * that the reader has; nothing up to it is sent again.
+ * If a step is restarted whose events this reader already has, its connection must be cut: the protocol cannot take
+ * text back, and a standard client starts anew when it reconnects. A replay omits superseded events, so it is not cut
+ * for them again. A stale reader first gets the transient part `data-stream-reset` and then the turn from its start,
+ * and must discard what it has.
+ * While a turn waits only for approvals, its stream ends, because a standard client sends them in its next request, and
+ * only after the stream has ended.
  */
 export function createAiSdkEncoder(after?: ReaderPosition): Encoder<Frame> {
   let chunks = createAiSdkChunks();
@@ -43,13 +41,13 @@ export function createAiSdkEncoder(after?: ReaderPosition): Encoder<Frame> {
   let sent = false;
   let over: 'end' | 'cut' | undefined;
 
-  /** A reader that comes back to a turn which still waits gets its end again, whatever it has. */
+  /** A reader that returns to a turn which still waits gets its end again, whatever it has. */
   function waitingLines(isKnown: boolean): string[] {
     const end = chunks.turn({ type: 'turn-detached' });
     return (isKnown ? end.slice(-1) : end).map(jsonLine);
   }
 
-  /** The end of a stream whose turn waits for approvals only. A reader that continues it has that end already. */
+  /** The end of a stream whose turn waits only for approvals. A continuing reader already has that end. */
   function approvalLines(isKnown: boolean): string[] {
     if (!wait.isAll()) return [];
     const end = chunks.untilApproved();
@@ -58,7 +56,7 @@ export function createAiSdkEncoder(after?: ReaderPosition): Encoder<Frame> {
     return end.map(jsonLine);
   }
 
-  /** What follows an event at which the stream ends. */
+  /** The lines after an event at which the stream ends. */
   function endLines({ isKnown, isWaiting }: Placed, ends: boolean): string[] {
     const lines = isWaiting ? waitingLines(isKnown) : [];
     if (!ends && !isWaiting) lines.push(...approvalLines(isKnown));
@@ -71,7 +69,8 @@ export function createAiSdkEncoder(after?: ReaderPosition): Encoder<Frame> {
     if (isStale) lines.unshift(jsonLine(RESET));
     isStale = false;
     lines.push(...endLines(event, ends));
-    // The id of a superseded event would prove that its reader has superseded text: its question goes under the id before.
+    // With the id of a superseded event, a returning reader would seem to have superseded text. Its question is
+    // therefore sent under the previous id.
     const id = 'isSuperseded' in event && event.isSuperseded ? lastId : event.id;
     const frames = framesOf(lines, id, lastId);
     if (frames.length > 0) {

@@ -74,7 +74,7 @@ const Seen = z.object({
 
 const BASE = '/run/api/chat/:conversationId/pages/:pageId';
 
-/** The pages of MCP servers that show calls of agents in chats, and the calls that these pages make. */
+/** The routes for MCP servers' pages that show agents' calls in chats, and for the calls that these pages make. */
 export function pageRoutes(deps: {
   readonly engine: Pick<Engine, 'replay' | 'watchLive'>;
   readonly turns: Turns;
@@ -160,7 +160,7 @@ function stateReply(callId: string, state: ViewCallState) {
   });
 }
 
-/** Of the surfaces with agents, chats alone show pages of servers. */
+/** Reads the headers of a chat. Of the surfaces with agents, only chats show servers' pages. */
 export function readChatHeaders(call: Pick<RouteCall, 'caller' | 'header'>, streams: boolean) {
   const { support, ...headers } = readTurnHeaders(call, streams);
   const showsPages = streams && call.header('x-supports-pages')?.trim() === 'true';

@@ -44,7 +44,7 @@ export interface AiSdkDeps {
   readonly engine: Engine;
   readonly limits: CallLimits;
   readonly eraseConversation: EraseConversation;
-  /** The turns of agents; absent where no agents are configured. */
+  /** The turns of agents; absent if no agents are configured. */
   readonly turns?: Turns | undefined;
 }
 
@@ -54,7 +54,7 @@ interface TurnDeps extends AiSdkDeps {
 
 const Events = { description: 'Server-sent events', events: true } as const;
 
-/** The chat API for clients of the AI SDK: answer, and where there are agents, chat, resume and stop. */
+/** The chat API for AI SDK clients: answer a question, and, if there are agents, chat, resume and stop. */
 export function aiSdkRoutes(deps: AiSdkDeps): Surface {
   const { turns } = deps;
   const ofTurns =
@@ -186,7 +186,7 @@ async function eventsReply(
   };
 }
 
-/** Records decisions on calls, and streams what follows in the turn whose stream ended for them. */
+/** Records decisions on calls, and streams the rest of the turn whose stream ended to wait for them. */
 function continuedReply(
   deps: TurnDeps,
   call: Pick<RouteCall, 'caller' | 'whenOver' | 'admitted'>,

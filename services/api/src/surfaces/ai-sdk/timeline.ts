@@ -6,7 +6,7 @@ import { Timeline } from '../../turns/timeline.ts';
 import type { Turns } from '../../turns/turns.ts';
 import { TIMELINE_EXAMPLE } from './examples.ts';
 
-/** How long the parts of a conversation's turn took, and where. */
+/** The route that shows how long the parts of a conversation's turn took, and on which pods. */
 export function timelineRoute(turns: Pick<Turns, 'timeline'>): Route {
   return route({
     method: 'GET',

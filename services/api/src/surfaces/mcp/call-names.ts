@@ -7,32 +7,32 @@ import type { RequestedRead } from './content.ts';
 import type { RequestId } from './json-rpc.ts';
 import { CALL_KINDS, type CallKind } from './outcome.ts';
 
-/** What a call is, beside its key. */
+/** The identity of a call besides its key. */
 export interface CallName {
-  /** As `joinDigest`. */
+  /** Made by `joinDigest`. */
   readonly digest: string;
   readonly kind: CallKind;
 }
 
-/** A request of a session. Its id is unique there. */
+/** A request of a session. Its id is unique within the session. */
 export interface RequestName {
   readonly sessionId: string;
   readonly id: RequestId;
 }
 
-/** Identifies a tool, or a method that reads, and its arguments, in whatever order their keys come. */
+/** Identifies a tool, or a read method, with its arguments. The order of keys in the arguments does not matter. */
 export function callDigest(name: string, args: unknown, { isRead = false } = {}): string {
   return sha256(JSON.stringify([name, sorted(args), ...(isRead ? ['read'] : [])]));
 }
 
-/** The name and the arguments of a read, as those of a call. */
+/** A read as a call: its method as the name, and its parameters as the arguments. */
 export function callOfRead({ method, ...params }: RequestedRead) {
   return { name: method, arguments: params };
 }
 
 /**
- * Identifies calls that may be one. A client that can show more, or less, is asked by a call of its own. So is each OAuth client
- * with apps, because the card finds a call by this.
+ * Identifies calls that may be joined into one. Clients with different capabilities have separate calls. So have OAuth
+ * clients with apps, because the card finds its call by this digest.
  */
 export function joinDigest({
   name,
@@ -62,36 +62,36 @@ export function textOfRequest({ sessionId, id }: RequestName): string {
 const KEY_BYTES = 16;
 const CONVERSATION = 'conv_mcp-';
 
-/** The key of a call, by its conversation. */
+/** The key of a call, which its conversation contains. */
 export function keyOfCall({ conversationId }: Pick<RunRef, 'conversationId'>): string {
   return conversationId.slice(CONVERSATION.length);
 }
 
-/** True for the run of a call, and not for one that works for it. */
+/** True for the run of a call, and false for the run of a delegate. */
 export function isCall({ conversationId, parent }: Pick<Run, 'conversationId' | 'parent'>): boolean {
   return conversationId.startsWith(CONVERSATION) && parent === undefined;
 }
 
-/** The run of a call, by its key. */
+/** Finds the run of a call by its key. */
 export async function runOfCall(owner: Owner, key: string): Promise<RunRef> {
   const { tenant, userId } = owner;
-  // Callers cannot send an idempotency key with a space, so no key of theirs collides with this one.
+  // Idempotency keys of callers cannot contain a space, so they never collide with this one.
   const streamRequestId = await keyedStreamRequestId(owner, `mcp ${key}`);
   return { tenant, userId, streamRequestId, conversationId: `${CONVERSATION}${key}` };
 }
 
-/** The call that a request began, as its record names it. */
+/** Parses the record of a request: the call that the request began. */
 export function storedCall(stored: string): CallName & { readonly key: string } {
   const [key = '', digest = '', kind] = stored.split('.');
   return { key, digest, kind: CALL_KINDS.find((known) => known === kind) ?? 'agent' };
 }
 
-/** A name that nothing else has. */
+/** A new unique name. */
 export function newName(): string {
   return randomBytes(KEY_BYTES).toString('base64url');
 }
 
-/** Throws `invalid_request` where an agent gets no message. */
+/** Throws `invalid_request` if the message for an agent is missing. */
 export function checkMessage({ message }: Readonly<Record<string, unknown>>): void {
   if (typeof message === 'string' && message.trim() !== '') return;
   throw new ParleyError('invalid_request', 'The arguments are not well formed; see errors.', {

@@ -21,7 +21,7 @@ import type { CallKind } from './outcome.ts';
 import { callName, createCallKeys, requestName, requestsOf } from './waiting/call-keys.ts';
 import { createLeftCalls } from './waiting/left-calls.ts';
 
-/** A `tools/call`, or a read during which its server asks, as its client sent it. */
+/** A client's `tools/call`, or a read during which its server asks. */
 interface ToolCallRequest {
   readonly caller: Caller & { readonly kind: 'user' };
   /** The tool, or the method of the read. */
@@ -32,87 +32,102 @@ interface ToolCallRequest {
   /** The OAuth client of the caller's token. */
   readonly clientId?: string | undefined;
   readonly delivery: Delivery;
-  /** The session and the id of the request, where it has a session. */
+  /** The request's session and id, if it has a session. */
   readonly request?: RequestName & { readonly isOpen: IsOpen };
-  /** Checks the call against the tool that it names, before anything is begun. */
+  /** Checks the call against the tool that it names, before anything begins. */
   readonly check?: (target: FoundTarget) => void;
-  /** Ends the look-up of the tool. */
+  /** Aborts the look-up of the tool. */
   readonly signal: AbortSignal;
 }
 
-/** Whether the session of a request is still open. */
+/** True while the session of a request is open. */
 export type IsOpen = () => Promise<boolean>;
 
-/** A call under way, or one that has ended and whose result was not fetched. */
+/** A call that is under way, or whose result was not fetched yet. */
 export interface StartedCall {
   readonly run: RunRef;
-  /** Identifies the tool, the arguments and what the client can show. */
+  /** Identifies the tool, the arguments and the client's capabilities. */
   readonly digest: string;
   readonly kind: CallKind;
-  /** True when an earlier request began it. */
+  /** True if an earlier request began it. */
   readonly isRepeat: boolean;
-  /** When it ended, in ms since 1970, where that is so long ago that its result may not be what the client expects. */
+  /**
+   * When it ended, in ms since 1970. Present only if that is so long ago that the client may not expect the result any
+   * more.
+   */
   readonly endedAt?: number | undefined;
-  /** Names this request among those that follow the call. */
+  /** Identifies this request among the followers of the call. */
   readonly follower: string;
-  /** When it becomes a task, for a client that knows tasks. */
+  /** When it becomes a task, for a client that supports tasks. */
   readonly task?: FoundTarget['task'] | undefined;
 }
 
-/** The calls of tools, each a turn in an unlisted conversation of its own. */
+/** The calls of tools. Each is a turn in an unlisted conversation of its own. */
 export interface Calls {
   /**
-   * Begins a call. The same request leads to the same call, and so does one with the same tool and the same arguments
-   * of a client that can show the same while the result was not fetched: clients repeat a call after a time-out. Throws
-   * what a turn's begin throws, and `invalid_request` for a tool that the caller may not use.
+   * Begins a call. A repeated request finds the call that it began. Because clients repeat a call after a time-out, a
+   * request with the same tool and arguments, from a client with the same capabilities, joins the call until its result
+   * was fetched. Throws what a turn's `begin` throws, and `invalid_request` for a tool that the caller may not use.
    */
   begin(request: ToolCallRequest): Promise<StartedCall>;
-  /** The call that a request began, from any pod. */
+  /** The call that a request began on any pod. */
   find(owner: Owner, request: RequestName): Promise<StartedCall | undefined>;
-  /** A call that its caller names by its key. Throws `invalid_request` for a tool that the caller may not use any more. */
+  /** A call that its caller names by its key. Throws `invalid_request` for a tool that the caller may no longer use. */
   resume(
     call: NamedTool & Pick<ToolCallRequest, 'arguments' | 'clientId'>,
     key: string,
   ): Promise<StartedCall>;
   /**
-   * Makes this request the latest that follows the call, as `begin` and `resume` do. The call is stopped where the session
-   * of the request has ended since it was read: `stopAll` did not see this follower.
+   * Makes this request the latest follower of the call, as `begin` and `resume` do. If the session of the request has
+   * ended since it was read, the call is stopped, because `stopAll` did not see this follower.
    */
   follow(call: StartedCall, isOpen?: IsOpen): Promise<void>;
   /**
-   * The client of this request was told where its person acts, and follows the call no more. The next equal call joins it as
-   * long as its person can act, and for the retention after it has ended; the end of a session does not stop it. `upTo`: when the
-   * latest of what was told was asked, in ms since 1970.
+   * Records that the client was told where its person acts, and that the request no longer follows the call. The next
+   * equal call joins it while the person can act, and for the retention after its end. The end of a session does not
+   * stop it. `upTo`: when the latest of what was told was asked, in ms since 1970.
    */
   told(call: StartedCall, upTo: number): Promise<void>;
-  /** Up to when the questions of a call were made that a client of it was told of, in ms since 1970; undefined before the first. */
+  /**
+   * The time of the latest question about which a client of the call was told, in ms since 1970; undefined if none was
+   * told.
+   */
   toldUpTo(call: Pick<StartedCall, 'run'>): Promise<number | undefined>;
-  /** The client of this request has the call as a task, and follows it no more. */
+  /** Records that the client has the call as a task, and that the request no longer follows the call. */
   handOver(call: StartedCall): Promise<void>;
-  /** The result of a task was fetched, or it was cancelled: as `release`. */
+  /** Like `release`, for a task whose result was fetched or that was cancelled. */
   releaseTask(run: RunRef): Promise<void>;
-  /** The result was fetched. The next equal call is another one; of a call that was told, once some seconds have passed. */
+  /**
+   * Records that the result was fetched, so that the next equal call is a new one. If a client was told about the call,
+   * that begins some seconds later.
+   */
   release(call: StartedCall): Promise<void>;
-  /** Ends a call, on whichever pod it runs, unless a later request follows it. */
+  /** Stops a call on any pod, unless a later request follows it. */
   stop(call: StartedCall): Promise<void>;
-  /** As `stop`, for a client that no longer waits. A call goes on of which a client was told, or that a client has as a task. */
+  /**
+   * Like `stop`, for a client that no longer waits. A call continues if a client was told about it, or has it as a
+   * task.
+   */
   leave(call: StartedCall): Promise<void>;
-  /** Ends the calls of a session, but those that a request of another session follows, those that were told and tasks. */
+  /**
+   * Stops the calls of a session, except those that a request of another session follows, those about which a client
+   * was told, and tasks.
+   */
   stopAll(owner: Owner, sessionId: string): Promise<void>;
 }
 
-// Programs repeat such a call more than once at a time.
+// How long equal calls still join a fetched call, because programs repeat such a call several times at once.
 const FETCHED_MS = 10_000;
 
 export function createCalls(deps: Pick<McpDeps, 'records' | 'turns' | 'engine' | 'callMs'>): Calls {
   const { records, turns, callMs } = deps;
-  // It lasts as long as what it asks may be open, as its run does: a task may ask at any time, and operators move deadlines.
+  // As long as the call's run and its questions may last: a task may ask at any time, and operators move deadlines.
   const leftMs = callMs + TIMEOUT_SECONDS_MAX * 1000;
   const followerName = (run: RunRef) => `mcp-follower/${keyOfCall(run)}`;
   const leftCalls = createLeftCalls(records);
   const { keyFor } = createCallKeys(deps, leftCalls);
 
-  /** The request follows the call no more. Equal calls join it as long as it is stored. */
+  /** Ends the following by this request. Equal calls join the call as long as it is stored. */
   async function unfollow({ run, digest, follower }: StartedCall): Promise<void> {
     await Promise.all([
       records.read(run, callName(digest), leftMs),
@@ -136,7 +151,7 @@ export function createCalls(deps: Pick<McpDeps, 'records' | 'turns' | 'engine' |
   }
 
   async function release({ run, digest }: Pick<StartedCall, 'run' | 'digest'>): Promise<void> {
-    // The client of another request may have been told, whichever request began the call.
+    // A client of another request may have been told about the call, whichever request began it.
     const state = await leftCalls.findTold(run);
     if (state === undefined) return forget({ run, digest });
     if (state === 'fetched') return;
@@ -252,7 +267,7 @@ export function createCalls(deps: Pick<McpDeps, 'records' | 'turns' | 'engine' |
       const begun = await records.list(owner, requestsOf(sessionId));
       const stops = begun.map(async ({ value }) => {
         const { key, digest } = storedCall(value);
-        // Programs end their session with each call, and its person acts in another place.
+        // Programs end their session after each call, while the person still acts in another place.
         const run = await runOfCall(owner, key);
         if (await leftCalls.isLeft(run)) return;
         await stopFollowed({ run, digest }, (latest) => latest?.startsWith(`${sessionId}/`) === true);

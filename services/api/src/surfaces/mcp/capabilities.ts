@@ -4,14 +4,17 @@ import type { ClientServices } from '@parley/shared/domain/runs/client-request';
 import { APPS, PAGE_TYPE } from '@parley/shared/domain/runs/pages';
 import type { Support } from '@parley/shared/domain/runs/run';
 
-/** What a client declared: the questions and pages of servers (MCP Apps) that it shows, and what it does for servers itself. */
+/**
+ * A client's declared capabilities: the questions and server pages (MCP Apps) that it shows, and the services that it
+ * provides to servers.
+ */
 export type Shows = Readonly<Record<'form' | 'url' | 'apps', boolean>> & {
   readonly services?: ClientServices | undefined;
 };
 
 export const SHOWS_NOTHING: Shows = { form: false, url: false, apps: false };
 
-/** What capabilities say. Url mode and tools within sampling exist from 2025-11-25 on. */
+/** Reads capabilities. Url mode and tools in sampling exist since 2025-11-25. */
 export function showsOf(capabilities: unknown, options: { readonly isRecent: boolean }): Shows {
   if (!isRecord(capabilities)) return SHOWS_NOTHING;
   const services = servicesOf(capabilities, options);
@@ -34,7 +37,7 @@ function servicesOf(
   return Object.keys(services).length === 0 ? undefined : services;
 }
 
-/** `elicitation: {}` means form. */
+/** `elicitation: {}` means form mode. */
 function questionsOf(
   capabilities: Record<string, unknown>,
   { isRecent }: { readonly isRecent: boolean },
@@ -45,7 +48,7 @@ function questionsOf(
   return { form: !url || isRecord(own(elicitation, 'form')), url: url && isRecent };
 }
 
-/** The extension names the types of pages that the client shows. Without them it shows none. */
+/** True if the extension lists the page type. A client that lists no types shows no pages. */
 function showsApps(capabilities: Record<string, unknown>): boolean {
   const extensions = own(capabilities, 'extensions');
   const apps = isRecord(extensions) ? own(extensions, APPS) : undefined;
@@ -53,12 +56,15 @@ function showsApps(capabilities: Record<string, unknown>): boolean {
   return Array.isArray(types) && types.includes(PAGE_TYPE);
 }
 
-/** What the client of one request of revision 2026-07-28 declared. */
+/** The capabilities that the client declared in one request of revision 2026-07-28. */
 export function showsOfEnvelope(envelope: Readonly<Record<string, unknown>> | undefined): Shows {
   return showsOf(envelope?.[CLIENT_CAPABILITIES_META_KEY], { isRecent: true });
 }
 
-/** The same for a run. MCP forbids forms for sensitive answers. The result of a call tells the pages of all that is not shown. */
+/**
+ * The same for a run. MCP forbids forms for sensitive answers. The result of a call names the pages for everything that
+ * is not shown.
+ */
 export function supportOf({ form, url, apps, services }: Shows): Support {
   return {
     form,

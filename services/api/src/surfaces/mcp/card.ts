@@ -1,16 +1,19 @@
 import { isRecord, own } from '@parley/core/domain/plain-record';
 import { PAGE_TYPE } from '@parley/shared/domain/runs/pages';
 
-/** The address of the card of a call. Addresses of servers have the id of their server in them, so none is this one. */
+/**
+ * The address of the card of a call. Addresses of servers' pages contain their server's id, so none is equal to this
+ * one.
+ */
 export const CARD_URI = 'ui://parley/call';
 
-/** Tells the card in the `_meta` of a result which tool was called, and that the call goes on. */
+/** The key in a result's `_meta` that tells the card which tool was called and that the call continues. */
 export const CALL_META_KEY = 'parley/call';
 
-// Nothing outside may be connected to: each list of origins is empty.
+// The card must not connect anywhere, so each list of origins is empty.
 const CLOSED = { connectDomains: [], resourceDomains: [], frameDomains: [], baseUriDomains: [] };
 
-/** The card, as `resources/read` returns it. It holds nothing of any user, so hosts may keep it. */
+/** The card in the form in which `resources/read` returns it. It contains no user data, so hosts may cache it. */
 export function cardContents(html: string) {
   return {
     contents: [
@@ -24,7 +27,9 @@ export function cardContents(html: string) {
   };
 }
 
-/** The `_meta` of a tool with the card. A tool that has a page of its own, or that only pages may call, keeps what it has. */
+/**
+ * Adds the card to a tool's `_meta`. A tool that has a page of its own, or that only pages may call, is not changed.
+ */
 export function metaWithCard(
   meta: Readonly<Record<string, unknown>> | undefined,
 ): Readonly<Record<string, unknown>> | undefined {

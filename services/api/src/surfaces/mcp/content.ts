@@ -15,7 +15,7 @@ import { pageOf } from './page.ts';
 type ReadableContent = Turns['content'];
 type ServerOptions = NonNullable<ConstructorParameters<typeof Server>[1]>;
 
-/** The capabilities of a server with the prompts and resources that are offered. The card is read as a resource. */
+/** The capabilities of a server that offers these prompts and resources. The card is read as a resource. */
 export function contentCapabilities(
   { offers }: ReadableContent,
   card: CallCard | undefined,
@@ -32,16 +32,16 @@ export type RequestedRead = Parameters<ReadableContent['read']>[1];
 type RequestedReader = Parameters<ReadableContent['read']>[0];
 type AskableClient = ReturnType<Turns['askableBy']>;
 
-/** Replies to a read during which the server asks, or that continues one. */
+/** Replies to a read during which the server asks, or that continues such a read. */
 export type ReplyToAsking = (request: RequestedRead, context: ServerContext) => Promise<unknown>;
 
-/** What the clients of reads show, and what becomes of a read during which the server asks. */
+/** How a read is handled if its server asks: the client's capabilities, and the reply. */
 interface AskingReads {
   readonly viewerOf: (context: ServerContext) => RequestedReader['viewer'];
-  /** What can be asked. */
+  /** How the client can be asked. */
   readonly askableOf: (context: ServerContext) => AskableClient;
   readonly reply: ReplyToAsking;
-  /** The card that this client reads; it is in no list. */
+  /** The card that this client may read; no list contains it. */
   readonly card: CallCard | undefined;
 }
 
@@ -51,7 +51,7 @@ interface ContentReading {
   readonly asking: AskingReads;
 }
 
-/** Registers the prompts and resources of servers that are offered. Their forms are checked by the SDK. */
+/** Registers the offered prompts and resources of servers. The SDK checks the form of their requests. */
 export function registerContent(
   server: Server,
   content: ReadableContent,
@@ -120,14 +120,14 @@ export function registerContent(
     );
 }
 
-/** Runs a handler; its errors become errors of the protocol. */
+/** Runs a handler, and converts its errors to errors of the protocol. */
 export type Guarded = <T>(signal: AbortSignal, run: () => Promise<T>) => Promise<T>;
 
 function missing(what: string): ProtocolError {
   return new ProtocolError(RPC.invalidParams, `There is no such ${what}.`);
 }
 
-/** Why a subscription is refused that is one too many. */
+/** The reason for refusing one subscription too many. */
 export function tooManySubscriptions(max: number): string {
   return `At most ${max} resources can be subscribed to at once; unsubscribe from one.`;
 }

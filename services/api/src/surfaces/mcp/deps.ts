@@ -7,17 +7,17 @@ import type { OwnerRecords } from '@parley/shared/ports/owner-records';
 import type { CallLimits } from '../../http/limits/call-limits.ts';
 import type { Turns } from '../../turns/turns.ts';
 
-/** The hosted page of each form, below `baseUrl`, by the elicitation's id. */
+/** The hosted page of each form: `baseUrl` followed by the elicitation's id. */
 export interface AnswerPage {
   readonly baseUrl: string;
   readonly afterMs: number;
 }
 
-/** The card of a call in hosts that show pages of servers (MCP Apps). */
+/** The card of a call, in hosts that show servers' pages (MCP Apps). */
 export interface CallCard {
-  /** The page, in one piece. */
+  /** The page as one document. */
   readonly html: string;
-  /** The OAuth clients in whose cards approvals are decided. */
+  /** The OAuth clients whose cards may decide approvals. */
   readonly approveIn: ReadonlySet<string>;
 }
 
@@ -25,37 +25,45 @@ export interface McpDeps {
   readonly engine: Engine;
   readonly limits: CallLimits;
   readonly turns: Turns;
-  /** Sessions of clients, and names of calls. */
+  /** Records of sessions and of names of calls. */
   readonly records: OwnerRecords;
-  /** Answers that did not fit, whichever pod received them. */
+  /** Reports of answers that did not fit, from any pod. */
   readonly answerMisfits: EventBus<AnswerMisfit>;
-  /** What servers ask of clients, beside their questions to people. */
+  /** The requests of servers to clients, other than questions to people. */
   readonly clientRequests: ClientRequests;
-  /** That the subscriptions of a session changed, on whichever pod. */
+  /** Reports from any pod that the subscriptions of a session changed. */
   readonly subscriptionChanges: EventBus<'changed'>;
-  /** To how many resources a session, or one `subscriptions/listen`, may be subscribed. */
+  /** The maximum number of subscribed resources of a session, or of one `subscriptions/listen`. */
   readonly subscriptionsMax: number;
-  /** Version of this service, which clients are informed of. */
+  /** Version of this service, which clients are told. */
   readonly version: string;
-  /** The first signs `requestState`, each verifies it. The same on all pods; at least 32 bytes each. */
+  /**
+   * The keys for `requestState`. The first key signs, and each verifies. The same on all pods; at least 32 bytes each.
+   */
   readonly stateKeys: readonly Uint8Array[];
-  /** How long a session is kept after its last use, in ms. */
+  /** How long a session is stored after its last use, in ms. */
   readonly sessionMs: number;
-  /** How long a call is found by its request and by its arguments, in ms. */
+  /** How long a call can be found by its request and by its arguments, in ms. */
   readonly callMs: number;
-  /** How long one request of revision 2026-07-28 waits for a call, in ms; clients end requests after 60 s. */
+  /** How long a request of revision 2026-07-28 waits for a call, in ms. Clients end requests after 60 s. */
   readonly roundMs: number;
-  /** Time between two progress notifications of a call that waits, in ms. */
+  /** Time between two progress notifications of a waiting call, in ms. */
   readonly progressMs: number;
-  /** Where the owner of a form can answer it, and how long their client may leave it unanswered before it is named. */
+  /**
+   * The page where a form's owner can answer it, and how long the client may leave it unanswered before the page is
+   * named.
+   */
   readonly answerPage?: AnswerPage | undefined;
-  /** The hosted page on which a person connects an account or gives a secret, by the elicitation's id. */
+  /**
+   * The hosted page on which a person connects an account or enters a secret: this URL followed by the elicitation's
+   * id.
+   */
   readonly connectBaseUrl?: string | undefined;
-  /** How long a repeated call waits for a person who acts in another place, until its client is told again, in ms. */
+  /** How long a repeated call waits for a person who acts elsewhere, before its client is told again, in ms. */
   readonly againMs: number;
-  /** Absent where the page was not built: then no tool has a card. */
+  /** Absent if the page was not built. Then no tool has a card. */
   readonly card?: CallCard | undefined;
   readonly onFault: (error: unknown) => void;
-  /** Registers further request handlers with the server of each request. */
+  /** Registers additional request handlers with the server of each request. */
   readonly extend?: (server: Server) => void;
 }

@@ -11,18 +11,18 @@ export const RPC = {
   methodNotFound: -32601,
   invalidParams: -32602,
   internal: -32603,
-  /** An error of the transport, without a code of its own. */
+  /** An error of the transport that has no code of its own. */
   transport: -32000,
   sessionNotFound: -32001,
-  /** 2026-07-28 only: a header differs from the message. */
+  /** Only in 2026-07-28: a header differs from the message. */
   headerMismatch: -32020,
-  /** 2025-11-25 only. */
+  /** Only in 2025-11-25. */
   urlElicitationRequired: -32042,
 } as const;
 
 const ID_LENGTH_MAX = 256;
 
-/** The id of a request. Longer ones are refused, because ids of events carry them. */
+/** The id of a request. Long ids are refused, because event ids contain them. */
 export const RequestId = z.union([z.string().max(ID_LENGTH_MAX), z.number()]);
 export type RequestId = z.infer<typeof RequestId>;
 
@@ -32,7 +32,7 @@ export interface RpcError {
   readonly data?: unknown;
 }
 
-/** A reply with a JSON-RPC error; `id` is null where the request could not be read. */
+/** A reply with a JSON-RPC error. `id` is null if the request could not be read. */
 export function errorReply(
   status: number,
   error: RpcError,
@@ -42,12 +42,12 @@ export function errorReply(
   return json(status, errorMessage(error, id), headers);
 }
 
-/** A refusal of the message that a request brought. */
+/** Refuses the message in a request. */
 export function refusal(call: Pick<RouteCall, 'body'>, status: number, code: number, message: string): Reply {
   return refusalWith(call, status, { code, message });
 }
 
-/** As `refusal`, with all that its error has. */
+/** As `refusal`, with a complete error. */
 export function refusalWith(
   { body }: Pick<RouteCall, 'body'>,
   status: number,
@@ -82,7 +82,7 @@ export function notification(method: string, params: Readonly<Record<string, unk
   return { jsonrpc: '2.0' as const, method, params };
 }
 
-/** What a failed call was refused for, as a JSON-RPC error. `data.code` is Parley's own code. */
+/** A failed call's error in JSON-RPC. `data.code` is Parley's own code. */
 export function rpcErrorOf(error: unknown): RpcError {
   const { body } = problemOf(error);
   const code = isParleyError(error) && error.code === 'invalid_request' ? RPC.invalidParams : RPC.internal;

@@ -6,8 +6,8 @@ import { pageOf } from './page.ts';
 type ListedTool = Awaited<ReturnType<Turns['listOffered']>>[number];
 
 /**
- * A page of the tools that a caller may use, as `tools/list` returns it; `hasCard`: with the card of calls, and its own tools.
- * Throws for a cursor that no page has.
+ * A page of the tools that a caller may use, as `tools/list` returns it. `hasCard`: with the card of calls and its own
+ * tools. Throws for an unknown cursor.
  */
 export function toolsPage(
   tools: readonly ListedTool[],
@@ -38,7 +38,7 @@ function toolOf({ target, ...tool }: ListedTool) {
   };
 }
 
-// An agent may call any of its tools, and each call may end in another way.
+// The most cautious hints: an agent may call any of its tools, and each call may have another result.
 const AGENT_ANNOTATIONS = {
   readOnlyHint: false,
   destructiveHint: true,
@@ -46,7 +46,7 @@ const AGENT_ANNOTATIONS = {
   openWorldHint: true,
 };
 
-/** A schema of an object says so: clients require it. */
+/** Adds the type `object` to a schema, because clients require it. */
 function objectSchema(schema: ListedTool['inputSchema']) {
   return { ...schema, type: 'object' as const };
 }

@@ -1,17 +1,17 @@
 import { endsTurn, type TurnEvent } from '@parley/shared/domain/runs/turn-events';
 import type { FollowedEvent } from '../../turns/follow.ts';
 
-/** What the server of a call asks its client for. */
+/** A request of a call's server to the client. */
 export type ClientAsked = Extract<TurnEvent, { readonly type: 'client-asked' }>;
 
-/** What an event changes about the requests to a client. */
+/** The change that an event makes to the requests to a client. */
 interface RequestChange {
   readonly asked?: ClientAsked;
-  /** Requests to which no reply is needed any more. */
+  /** Requests that no longer need a reply. */
   readonly dropped: readonly ClientAsked[];
 }
 
-/** The requests to the client of a call that are open, as its events go by. */
+/** Tracks the open requests to a call's client, from the events of the call. */
 export function createOpenRequests() {
   const open = new Map<string, ClientAsked>();
   const replied = new Set<string>();
@@ -34,7 +34,7 @@ export function createOpenRequests() {
         const ended = drop(({ requestId }) => requestId === event.requestId);
         return { dropped: event.isAnswered ? [] : ended };
       }
-      // The pod of the call may have died before it said so.
+      // The pod of the call may have died before it reported the end of the requests.
       case 'tool-returned':
       case 'tool-failed':
         return { dropped: drop(({ toolCallId }) => toolCallId === event.toolCallId) };
@@ -45,7 +45,7 @@ export function createOpenRequests() {
 
   return {
     open: () => [...open.values()],
-    /** The client has replied: events that say otherwise are older. */
+    /** Records that the client has replied. Older events that say otherwise are ignored. */
     replied(id: string) {
       replied.add(id);
       open.delete(id);

@@ -10,13 +10,13 @@ import type { FollowedEvent } from '../../turns/follow.ts';
 import { CALL_META_KEY } from './card.ts';
 import { errorMessage, type RequestId, RPC, resultMessage } from './json-rpc.ts';
 
-/** What a call leads to: a turn of an agent, or one call of a tool or one read of a server. */
+/** The kinds of calls: a turn of an agent, a single call of a tool, or a read from a server. */
 export const CALL_KINDS = ['agent', 'tool', 'read'] as const;
 export type CallKind = (typeof CALL_KINDS)[number];
 
-/** Collects the result of a call from its events: the agent's text, or what the tool returned. */
+/** Collects the result of a call from its events: the agent's text, or the tool's result. */
 interface CallOutput {
-  /** Takes the next event; returns the result once the call has ended. */
+  /** Reads the next event. Returns the result once the call has ended. */
   take(event: FollowedEvent): EndedCall | undefined;
 }
 
@@ -24,27 +24,30 @@ interface CallOutput {
 export type EndedCall =
   | {
       readonly result: unknown;
-      /** The error of the tool's server in place of a result, for clients of its revision. */
+      /** The error of the tool's server in place of a result, for clients of the same revision. */
       readonly refusal?: ServerRefusal | undefined;
     }
-  /** A read has no other word for a failure. */
+  /** A failed read can only be reported as an error. */
   | { readonly result?: undefined; readonly refusal: ServerRefusal };
 
-/** What a client is told that cannot show a question. Of a read, it is an error. */
+/** What a client gets if it cannot show a question. For a read, it is an error. */
 export function toldAs(kind: CallKind, result: unknown): EndedCall {
   const { content = [] } = result as { readonly content?: readonly { readonly text?: string }[] };
   const message = content.map(({ text = '' }) => text).join('\n');
   return kind === 'read' ? { refusal: { code: RPC.internal, message } } : { result };
 }
 
-/** The response to a request of a session. */
+/** The response to a request in a session. */
 export function responseOf({ result, refusal }: EndedCall, id: RequestId) {
   return result === undefined && refusal !== undefined
     ? errorMessage(refusal, id)
     : resultMessage(id, result);
 }
 
-/** `endedAt`: when a call ended that its client may have forgotten. The result of a read has no place for a text. */
+/**
+ * `endedAt`: when a call ended that its client may have forgotten. A note about that is added to the result, except for
+ * reads, whose results have no place for text.
+ */
 export function createCallOutput(kind: CallKind, endedAt?: number): CallOutput {
   if (kind === 'read') return readOutput();
   const output = kind === 'agent' ? agentOutput() : toolOutput();
@@ -95,7 +98,10 @@ function toolOutput(): CallOutput {
   };
 }
 
-/** A result without what Parley alone tells the card: with it, a server could have the card speak to the chat as its user. */
+/**
+ * Removes the `_meta` with which only Parley may address the card: with it, a server could make the card write to the
+ * chat as its user.
+ */
 function ofServer(result: WholeResult): WholeResult {
   if (!isRecord(result._meta)) return result;
   const { [CALL_META_KEY]: _told, ..._meta } = result._meta;

@@ -3,7 +3,7 @@ import { RPC } from './json-rpc.ts';
 
 const PAGE = 50;
 
-/** A page of a list. Throws for a cursor that no page has. */
+/** A page of a list. Throws for an unknown cursor. */
 export function pageOf<Item>(
   all: readonly Item[],
   cursor: string | undefined,

@@ -6,15 +6,17 @@ import { notification } from './json-rpc.ts';
 
 export type ProgressToken = string | number;
 
-// Progress must rise; two events may come in one millisecond.
+// Progress must increase, and two events may come in the same millisecond.
 const STEP_SECONDS = 0.001;
 
-/** The progress of one call that began `ageMs` ago, in seconds since then, so that it rises whichever pod sends it. */
+/**
+ * The progress of a call that began `ageMs` ago, in seconds since then, so that it increases whichever pod sends it.
+ */
 export function createProgress(token: ProgressToken | undefined, ageMs: number) {
   const startedAt = performance.now() - ageMs;
   let last = 0;
   return {
-    /** The notification; undefined where the client did not ask for it. */
+    /** The notification; undefined if the client did not ask for progress. */
     next(message: string) {
       if (token === undefined) return undefined;
       last = Math.max(last + STEP_SECONDS, (performance.now() - startedAt) / 1000);
@@ -25,7 +27,10 @@ export function createProgress(token: ProgressToken | undefined, ageMs: number) 
 
 export const WAITING = 'Waiting for an answer';
 
-/** What a call waits for. Names the page of a form that the client was shown a while ago: it may not show forms after all. */
+/**
+ * The text about what a call waits for. If the client has not answered a form for a while, it names the form's page,
+ * because the client may not show forms after all.
+ */
 export function waitingMessage(open: Iterable<WaitingQuestion>, page: AnswerPage | undefined): string {
   const late = [...open].find(
     ({ question: { mode, createdAt, serverTime }, seenAt }) =>
@@ -38,7 +43,7 @@ export function waitingMessage(open: Iterable<WaitingQuestion>, page: AnswerPage
     : `${WAITING}. It can be given here, too: ${page.baseUrl}${late.question.elicitationId}`;
 }
 
-/** A question, and when this pod got it, by `performance.now()`. */
+/** A question, and when this pod received it, by `performance.now()`. */
 export interface WaitingQuestion {
   readonly question: Elicitation;
   readonly seenAt: number;
@@ -46,13 +51,13 @@ export interface WaitingQuestion {
 
 export const WORKING = 'Working';
 
-/** What an event says about the progress of its call. */
+/** The progress message of an event. */
 export function progressMessage(event: FollowedEvent): string | undefined {
   if (event.type === 'question') return event.change === 'elicitation-request' ? WAITING : undefined;
   return event.type === 'turn' ? messageOfTurn(event.event) : undefined;
 }
 
-/** What an event of the turn itself says about the progress of its call. */
+/** The progress message of an event of the turn itself. */
 export function messageOfTurn(event: TurnEvent): string | undefined {
   if (event.type === 'tool-called') return `Using ${event.title ?? event.toolName}`;
   if (event.type === 'tool-progress') return event.message ?? `${event.progress} of ${event.total ?? 'more'}`;

@@ -10,10 +10,13 @@ import type { ResponseInput } from '@parley/shared/domain/elicitations/response-
 import type { Engine } from '@parley/shared/elicitations/engine';
 import type { ClientAsked } from './open-requests.ts';
 
-/** The surface that an answer through MCP is recorded with. */
+/** The surface recorded with an answer through MCP. */
 export const MCP_SURFACE = 'mcp';
 
-/** A question as the clients of its turn are shown it, as `elicitation/create`. Its url names the elicitation by the id that its completion names later. */
+/**
+ * A question as an `elicitation/create` for the clients of its turn. Its `elicitationId` is the id with which its
+ * completion is reported later.
+ */
 export function elicitParamsOf(
   { elicitationId, mode, message, description, requestedSchema, url, context }: Elicitation,
   options: { readonly namesUrl: boolean },
@@ -26,8 +29,8 @@ export function elicitParamsOf(
 }
 
 /**
- * Who asks, before the words of the question: a client says only that Parley asks. A server of an agent asks by its own title,
- * and for that agent.
+ * Names the asker before the question's text, because a client only says that Parley asks. For an agent's server, names
+ * the server's title and the agent.
  */
 function leadOf(context: Elicitation['context']): string[] {
   const asker = askerOf({ context });
@@ -37,7 +40,7 @@ function leadOf(context: Elicitation['context']): string[] {
   return asker === undefined ? [] : [`${asker} asks:`];
 }
 
-/** What a client is asked in results, by keys that name each request once and for all. */
+/** The questions for a client in a result, by unique keys that stay the same. */
 export function inputRequestsOf(
   questions: readonly Elicitation[],
   requests: readonly ClientAsked[],
@@ -54,7 +57,7 @@ export function inputRequestsOf(
 
 type InputRequests = NonNullable<Parameters<typeof inputRequired>[0]['inputRequests']>;
 
-/** MCP has no patterns; answers are checked against them here. */
+/** Removes patterns, which MCP lacks. Parley checks answers against them. */
 function withoutPatterns(schema: Elicitation['requestedSchema']): unknown {
   if (!isRecord(schema) || !isRecord(schema.properties)) return schema;
   const properties = Object.entries(schema.properties).map(([name, field]) => {
@@ -65,7 +68,7 @@ function withoutPatterns(schema: Elicitation['requestedSchema']): unknown {
   return { ...schema, properties: Object.fromEntries(properties) as unknown };
 }
 
-/** How an answer was received. `refused`: it does not fit the form, which stays open. */
+/** How an answer was received. `refused`: it does not fit the form, so the question stays open. */
 export type Received =
   | { readonly type: 'recorded' | 'ignored' }
   | { readonly type: 'refused'; readonly error: unknown; readonly streamRequestId: string };
@@ -73,17 +76,17 @@ export type Received =
 interface McpAnswer {
   readonly caller: Caller & { readonly kind: 'user' };
   readonly id: string;
-  /** The `ElicitResult` as the client sent it; undefined for an error in its place. */
+  /** The `ElicitResult` as the client sent it; undefined if the client sent an error. */
   readonly result: unknown;
-  /** The conversation to which the question must belong, where it is known. */
+  /** The conversation to which the question must belong, if it is known. */
   readonly conversationId?: string;
-  /** Rejects when the caller is over a budget. Nothing is read before it resolves. */
+  /** Rejects if the caller is over a budget. Nothing is read before it resolves. */
   readonly admitted: Promise<void>;
 }
 
 /**
- * Records an answer. Unknown questions and those that have ended are ignored: a client cannot know that another place
- * was faster. An error of the client counts as a dismissal. Throws `unavailable` and `rate_limited`.
+ * Records an answer. Answers to unknown or ended questions are ignored, because a client cannot know that the question
+ * was answered elsewhere. A client's error counts as a cancellation. Throws `unavailable` and `rate_limited`.
  */
 export async function recordAnswer(
   engine: Pick<Engine, 'answer' | 'read'>,
@@ -97,7 +100,7 @@ export async function recordAnswer(
     const { row } = await engine.read(caller, id);
     streamRequestId = row.definition.streamRequestId;
     const { mode, answerUrl } = row.definition;
-    // A form that its client shows as a url takes consent from it, and the answer on its page.
+    // If a form was shown as a url, the client only sends consent, and the answer is given on the form's page.
     const form = mode === 'form' && answerUrl === undefined ? row.definition.requestedSchema : undefined;
     const response = responseOf(answer.result, form);
     await engine.answer({
@@ -119,7 +122,7 @@ export async function recordAnswer(
 
 const IGNORED: ReadonlySet<string> = new Set(['not_found', 'already_settled', 'expired']);
 
-/** Content is taken with an accepted form only; clients send it elsewhere, too. */
+/** Content counts only for an accepted form. Clients send it in other cases, too. */
 function responseOf(result: unknown, form: Elicitation['requestedSchema']): ResponseInput {
   const action = isRecord(result) ? ACTIONS.find((known) => known === result.action) : undefined;
   if (action === undefined || !isRecord(result)) return { action: 'cancel' };
@@ -129,7 +132,10 @@ function responseOf(result: unknown, form: Elicitation['requestedSchema']): Resp
 
 type SentContent = Readonly<Record<string, unknown>>;
 
-/** Clients send a text that their person left blank, also where the field may be absent and a blank one does not fit. */
+/**
+ * Removes blank texts that do not fit from optional fields, because clients send them for fields that their person left
+ * blank.
+ */
 function withoutBlanks(
   content: SentContent,
   { required = [] }: { readonly required?: unknown },

@@ -16,16 +16,16 @@ import {
   type ShownModes,
 } from './waiting/waits.ts';
 
-/** What one request learns of its call. */
+/** The result of one request about its call. */
 export type CallRound =
   | ({ readonly type: 'result' } & EndedCall)
-  /** The client is asked to show questions, or for itself; nothing of it was acted on yet. */
+  /** The client is asked to show questions, or to provide a service. None of these has been acted on yet. */
   | ({ readonly type: 'asks' } & AskedOfClient)
-  /** The person acts in another place. The next equal call joins this one. */
+  /** The person acts elsewhere. The next equal call joins this one. */
   | { readonly type: 'told'; readonly result: WholeResult }
-  /** Neither, in the time of the request. */
+  /** The time of the request ended before anything else happened. */
   | { readonly type: 'open' }
-  /** Nothing of the call is stored any more. */
+  /** The call is no longer stored. */
   | { readonly type: 'gone' };
 
 type RoundDeps = Pick<
@@ -34,20 +34,23 @@ type RoundDeps = Pick<
 > & { readonly calls: Pick<Calls, 'told' | 'toldUpTo'> };
 
 interface RoundOptions {
-  /** What the client of the call declared. */
+  /** The declared capabilities of the call's client. */
   readonly shows: ShownModes;
-  /** The tool, where the client shows the card of the call. */
+  /** The tool, if the client shows the card of the call. */
   readonly tool?: string | undefined;
-  /** When the call, as far as its client has not been told of it, was requested. */
+  /** When the client requested the call. Questions after that time are new to this request. */
   readonly came: CallWaitsOptions['came'];
   readonly signal: AbortSignal;
   /** How long the request waits, in ms. */
   readonly waitMs: number;
-  /** Called when something happened, and regularly in between. */
+  /** Called when something happens, and regularly in between. */
   readonly onProgress: (message: string) => void;
 }
 
-/** Follows a call until it has a result, asks its person or waits for them in another place, for at most `waitMs`. */
+/**
+ * Follows a call for at most `waitMs`, until it has a result, asks its client, or waits for a person who acts
+ * elsewhere.
+ */
 export async function followRound(
   deps: RoundDeps,
   started: StartedCall,
@@ -94,19 +97,19 @@ export async function followRound(
   }
 }
 
-/** When the next tick of a round is due. */
+/** The time of the next tick of a round. */
 function nextAt(waits: CallWaits, progressMs: number): number {
   const progressAt = performance.now() + progressMs;
   return Math.min(waits.asked()?.at ?? progressAt, waits.elsewhere()?.at ?? progressAt);
 }
 
-/** The progress at an event or a tick, if there is any to report. */
+/** The progress message at an event or a tick, if there is one. */
 function messageAt(event: FollowedEvent | typeof TICK, { isAsking }: CallWaits): string | undefined {
   if (event !== TICK) return progressMessage(event);
   return isAsking ? WAITING : WORKING;
 }
 
-/** What a call asks of its client at a time. One that has left is told nothing. */
+/** What a call asks of its client now. A client that has disconnected is told nothing. */
 async function roundAt(
   deps: RoundDeps,
   started: StartedCall,
@@ -127,14 +130,17 @@ async function roundAt(
   return { type: 'told', result: toldResult(deps, elsewhere.open, tool) };
 }
 
-/** What is still asked. A reply is stored before the feed says so, unlike an answer: the pod of the call writes the event. */
+/**
+ * The questions and requests that are still open. A client's reply is stored before the feed shows it, because the
+ * call's pod writes the event. Answers of people are different.
+ */
 async function stillAsked({ clientRequests }: RoundDeps, owner: Owner, waits: CallWaits) {
   for (const { requestId } of waits.asked()?.open.requests ?? [])
     if (!(await clientRequests.isOpen(owner, requestId))) waits.replied(requestId);
   return waits.asked()?.open;
 }
 
-/** Clients of MCP show the questions that they declare, and no approvals. */
+/** Records what clients have seen: MCP clients show the questions that they declare, and no approvals. */
 export function seenIn({ turns }: Pick<McpDeps, 'turns'>, run: StreamRef): FollowTurnOptions['onAsked'] {
   const note = turns.seenNotes(run);
   return (asked) => void ('elicitationId' in asked && note(asked));

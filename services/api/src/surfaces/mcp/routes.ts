@@ -27,7 +27,7 @@ export interface McpRouteDeps extends McpDeps {
   /** Verifies tokens for this resource. */
   readonly authenticate: Authenticate;
   readonly resource: McpResource;
-  /** Origins of pages that may call; `loopback` stands for every page of this machine. */
+  /** Origins of pages that may call; `loopback` means every page of this machine. */
   readonly origins: ReadonlySet<string>;
 }
 
@@ -90,7 +90,7 @@ export function mcpRoutes(deps: McpRouteDeps): Surface {
         : Promise.resolve(errorReply(403, { code: RPC.transport, message: 'This origin may not call.' }));
   }
 
-  /** An error of the request as JSON-RPC. A request without a valid token learns where to get one. */
+  /** Converts an error of the request to JSON-RPC. A request without a valid token is told where to get one. */
   const refuse: Route['refuse'] = (error, { head }) => {
     const { status, headers } = problemOf(error);
     const { 'content-type': _problem, ...others } = headers;
@@ -159,7 +159,7 @@ function protocolHeaders({ header }: RouteCall) {
   };
 }
 
-/** The JSON-RPC code of an error before a message was read, by its HTTP status. */
+/** The JSON-RPC code, by HTTP status, of an error before a message was read. */
 const CODES: Readonly<Record<number, number>> = {
   400: RPC.parse,
   401: RPC.transport,

@@ -8,19 +8,22 @@ import type { McpDeps } from './deps.ts';
 import { rpcErrorOf } from './json-rpc.ts';
 import { toolsPage } from './offer.ts';
 
-/** Revisions with a session that this server speaks, the preferred one first. */
+/** The supported revisions with sessions, the preferred one first. */
 export const SESSION_REVISIONS = ['2025-11-25', '2025-06-18'];
 
 /** The client of one request. */
 export interface ServedClient {
-  /** What it can show. */
+  /** The capabilities of the client. */
   readonly showsOf: (context: ServerContext) => Shows;
   readonly replyToAsking: ReplyToAsking;
-  /** Whether it shows pages of servers. */
+  /** True if the client shows servers' pages. */
   readonly apps: boolean;
 }
 
-/** The server of one request: what it is, and the tools that its caller may use. Calls are added by era. */
+/**
+ * Makes the server of one request: its identity, and the tools that its caller may use. Each revision adds its handlers
+ * for calls.
+ */
 export function createMcpServer(
   {
     turns,
@@ -64,7 +67,7 @@ export function createMcpServer(
   return server;
 }
 
-/** Errors of handlers become errors of the protocol. */
+/** Converts errors of handlers to errors of the protocol. */
 export function guardedBy(onFault: McpDeps['onFault']): Guarded {
   return async (signal, run) => {
     try {
@@ -75,10 +78,13 @@ export function guardedBy(onFault: McpDeps['onFault']): Guarded {
   };
 }
 
-// What the SDK reports when it refuses a request. Clients cause these, as often as they like.
+// Reports of the SDK about requests that it refuses. Clients cause these, as often as they like.
 const REFUSALS = /^(?:Rejected |Unsupported Media Type|subscriptions\/listen refused)/;
 
-/** Reports what fails in the SDK to the operator: the kind of error and where it arose. Its message may quote a request. */
+/**
+ * Reports failures in the SDK to the operator: the kind of error and where it arose. The error's message may quote a
+ * request, so it is omitted.
+ */
 export function sdkFaults(onFault: McpDeps['onFault']): (error: Error) => void {
   return ({ name, message, stack = '' }) => {
     if (REFUSALS.test(message)) return;
@@ -90,7 +96,7 @@ export function sdkFaults(onFault: McpDeps['onFault']): (error: Error) => void {
   };
 }
 
-/** An error as its client is shown it. One that is no known error is reported to the operator, and reveals nothing. */
+/** Converts an error for the client. An unknown error is reported to the operator and reveals nothing. */
 export function protocolErrorOf(error: unknown, onFault: McpDeps['onFault']): ProtocolError {
   if (error instanceof ProtocolError) return error;
   const refusal = serverRefusalOf(error);

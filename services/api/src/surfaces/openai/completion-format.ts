@@ -5,13 +5,13 @@ import type { OpenAiEnd, OpenAiFormat, OpenAiLine } from './format.ts';
 import { type ChatCompletionChunk, openAiError } from './shapes.ts';
 
 export interface CompletionOptions {
-  /** The name the caller asked for. */
+  /** The model name that the caller requested. */
   readonly model: string;
   /** Seconds since 1970. */
   readonly created: number;
-  /** The nonce of the envelopes, which the first chunk announces; undefined where the caller gets none. */
+  /** The nonce of the envelopes, which the first chunk announces; undefined if the caller gets none. */
   readonly nonce: string | undefined;
-  /** The caller asked for a last chunk with the tokens used (`stream_options.include_usage`). */
+  /** True if the caller asked for a last chunk with the used tokens (`stream_options.include_usage`). */
   readonly usage: boolean;
 }
 
@@ -20,7 +20,7 @@ type Delta = Choices[number]['delta'];
 
 const LAST: OpenAiLine = { text: DONE };
 
-/** A reply as chunks of a chat completion. */
+/** Writes a reply as chunks of a chat completion. */
 export function createCompletionFormat(options: CompletionOptions): OpenAiFormat {
   const { model, created, nonce } = options;
   let id = completionId(String(created));
@@ -49,7 +49,7 @@ export function createCompletionFormat(options: CompletionOptions): OpenAiFormat
     },
     content: ({ text }) => [lineOf(deltaOf({ content: text }))],
     finish,
-    // This format has no word for it.
+    // This format has no term for waiting.
     wait: () => finish({ reason: 'stop' }),
     fail: (code, message) => [lineOf(openAiError(code, message)), LAST],
   };

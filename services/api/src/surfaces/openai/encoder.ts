@@ -11,20 +11,22 @@ import { createOpenAiStep } from './step.ts';
 
 export interface OpenAiOptions {
   /**
-   * Marks the envelopes of this stream: questions, notices and tool activity as JSON in the text. It is random, so
-   * that no text of a model can contain it. `undefined`: the caller does not understand envelopes and gets none.
+   * Marks the envelopes of this stream, which are questions, notices and tool activity as JSON in the text. It is
+   * random, so a model's text cannot contain it. `undefined`: the caller does not understand envelopes and gets none.
    */
   readonly nonce: string | undefined;
-  /** True: the reply ends when the turn is detached. By default it stays open, as these formats cannot resume. */
+  /**
+   * True if the reply ends when the turn is detached. By default it stays open, because these formats cannot resume.
+   */
   readonly detaches?: boolean;
   /**
-   * `live` sends text as it comes, and ends in the error `step_restarted` when a step with text is repeated. `buffered`
-   * holds all of a step but its questions until it has ended, so that a restart goes unseen.
+   * `live` sends text as it comes, and ends with the error `step_restarted` if a step with text is repeated. `buffered`
+   * holds back a step, except for its questions, until it has ended, so that readers do not notice a restart.
    */
   readonly steps: 'live' | 'buffered';
 }
 
-/** The error for a reader whose token has expired: these formats cannot resume. */
+/** The error for a reader whose token has expired, because these formats cannot resume. */
 export const OPENAI_EXPIRED = {
   code: STREAM_CLOSED.reason,
   message: 'Your token has expired. The answer goes on; the conversation will hold it.',
@@ -35,10 +37,10 @@ const RESTARTED =
 const LOST = 'The stream of this answer was lost. Please ask again.';
 
 /**
- * Encodes a turn in one of OpenAI's formats. Everything a stock client sees is text of the assistant; what it
- * could mistake for text it gets only when it asked for it. Frames have no ids, because nobody can resume, and Python's
- * decoder takes a comment after an id for an event. Tools run in Parley, so their calls are never
- * calls of functions, which would ask the client to run them. An envelope is one whole delta of the text, with the stream's nonce.
+ * Encodes a turn in one of OpenAI's formats. Standard clients see only the assistant's text; what they could mistake
+ * for it is sent only on request. Frames have no ids, because these formats cannot resume, and Python's decoder takes a
+ * comment after an id for an event. Tools run in Parley, so their calls are not sent as function calls, which would ask
+ * the client to run them. An envelope is one whole delta of the text and contains the stream's nonce.
  */
 export function createOpenAiEncoder(options: OpenAiOptions, format: OpenAiFormat): Encoder<Frame> {
   const { nonce } = options;
@@ -65,7 +67,7 @@ export function createOpenAiEncoder(options: OpenAiOptions, format: OpenAiFormat
     return contentLines(envelopes.map((envelope) => ({ text: envelopeText(envelope), isEnvelope: true })));
   }
 
-  /** The rest of the step, and then these last events. */
+  /** The rest of the step, followed by these last events. */
   function ending(last: () => readonly OpenAiLine[]): OpenAiLine[] {
     return [...contentLines(step.end()), ...begin(), ...last()];
   }
@@ -95,7 +97,7 @@ export function createOpenAiEncoder(options: OpenAiOptions, format: OpenAiFormat
         return ending(() => format.finish(event));
       case 'turn-failed':
         return [...contentLines(step.end()), ...format.fail(event.code, event.message)];
-      // The format has no place for it.
+      // The format cannot express this.
       case 'thinking-started':
       case 'thinking-finished':
       case 'run-paused':

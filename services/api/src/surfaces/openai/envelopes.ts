@@ -7,7 +7,7 @@ type EnvelopedEvent = Extract<
   { type: 'tool-called' | 'tool-returned' | 'tool-failed' | 'tool-auth-required' }
 >;
 
-/** The event as an envelope, with the names and keys that the AI SDK stream has for it. */
+/** The event as an envelope, with the same names and keys as in the AI SDK stream. */
 export function envelopeOf(event: EnvelopedEvent): Readonly<Record<string, unknown>> {
   const { toolCallId } = event;
   switch (event.type) {

@@ -9,7 +9,7 @@ const TYPES: Readonly<Record<number, OpenAiErrorType>> = {
   429: 'rate_limit_error',
 };
 
-/** A refused call as OpenAI's clients read it. `code` is Parley's, `param` the first field at fault. */
+/** A refused call in OpenAI's format. `code` is Parley's code; `param` is the first invalid field. */
 export function openAiRefusal(error: unknown): Reply {
   const { status, headers, body } = problemOf(error);
   const [issue] = isParleyError(error) ? (error.issues ?? []) : [];

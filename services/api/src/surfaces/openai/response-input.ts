@@ -4,7 +4,7 @@ import type { ChatMessage } from '../../turns/messages.ts';
 import { AGENTS_OWN, refused, refuseInstructions } from './refused.ts';
 
 const ITEMS_MAX = 1_000;
-// Each is a read of a whole turn, with the images of its message.
+// The maximum number of references. Each causes a read of a whole turn, including the images of its message.
 const REFERENCES_MAX = 200;
 const REFERENCED_BYTES_MAX = 1024 * 1024;
 
@@ -18,8 +18,8 @@ type InputItem = z.infer<typeof InputItem>;
 const Conversation = z.union([CallerId, z.looseObject({ id: CallerId })]);
 
 /**
- * A turn as clients of the Responses API ask for it. What would change the meaning of the reply and is not done is refused; what
- * tunes a model (such as `temperature`) is the agent's, and is not read.
+ * A request for a turn in the Responses format. Fields that would change the meaning of the reply, and that Parley does
+ * not support, are refused. Settings of a model (such as `temperature`) belong to the agent and are ignored.
  */
 export const ResponseRequest = z
   .looseObject({
@@ -61,18 +61,18 @@ export const ResponseRequest = z
   .meta({ id: 'ResponseRequest' });
 export type ResponseRequest = z.infer<typeof ResponseRequest>;
 
-/** What an item of a response said, by the id of the item; undefined for an item that is not kept. */
+/** Finds the text of a response's item by its id; undefined for an item that is not stored. */
 type TextOfItem = (id: string) => Promise<string | undefined>;
 
-/** An item that stands for the text of an earlier response. */
+/** An item that refers to the text of an earlier response. */
 interface Reference {
   readonly reference: string;
   readonly path: string;
 }
 
 /**
- * The messages of a request. Throws `invalid_request` for items that are neither messages of users and assistants nor
- * references to what is kept.
+ * The messages of a request. Throws `invalid_request` for items other than messages of users and assistants and
+ * references to stored items.
  */
 export async function messagesOf(
   input: ResponseRequest['input'],
@@ -93,7 +93,7 @@ function readItem(item: InputItem, path: string): ChatMessage | Reference | unde
     refuseInstructions(message, path);
     return message;
   }
-  // What a model thought is not kept, and nobody reads it again.
+  // A model's reasoning is not stored, and nobody reads it again.
   if (type === 'reasoning') return undefined;
   if (type !== 'item_reference' && !(type == null && id != null))
     throw refused(
@@ -107,7 +107,10 @@ function isReference(item: ChatMessage | Reference): item is Reference {
   return 'reference' in item;
 }
 
-/** The texts that references stand for. Each is read once and after the one before it, so that a pod holds one turn at a time. */
+/**
+ * The texts to which references point. Each is read once, one after another, so that a pod holds only one turn at a
+ * time.
+ */
 async function textsOf(
   references: readonly Reference[],
   textOfItem: TextOfItem,

@@ -6,7 +6,7 @@ const TURN = /^sr_/;
 const RESPONSE = /^resp_/;
 const MESSAGE = /^msg_/;
 
-/** Why a turn that ended is no complete response. */
+/** Why a finished turn is an incomplete response. */
 const INCOMPLETE: Readonly<Partial<Record<FinishReason, string>>> = {
   length: 'max_output_tokens',
   'step-limit': 'max_output_tokens',
@@ -14,7 +14,7 @@ const INCOMPLETE: Readonly<Partial<Record<FinishReason, string>>> = {
   stopped: 'stopped',
 };
 
-/** What all events of a response say of it. */
+/** The members that describe a response in all its events. */
 export interface ResponseHead {
   readonly id: string;
   readonly model: string;
@@ -27,7 +27,7 @@ export interface ResponseHead {
 /** The state of a response. */
 export type ResponseState =
   | { readonly type: 'running' }
-  /** The turn waits for its person, and its reader has left: what has been said so far. */
+  /** The turn waits for its person, and its reply has ended: the text so far. */
   | { readonly type: 'waiting'; readonly text: string }
   | { readonly type: 'ended'; readonly text: string; readonly end: OpenAiEnd }
   | { readonly type: 'failed'; readonly text: string; readonly code: string; readonly message: string };
@@ -37,17 +37,17 @@ export function responseIdOf(streamRequestId: string): string {
   return streamRequestId.replace(TURN, 'resp_');
 }
 
-/** The turn of a response, or of a message in it; undefined for ids of neither. */
+/** The turn of a response or of a message in it; undefined for other ids. */
 export function turnOfResponse(id: string): string | undefined {
   return [RESPONSE, MESSAGE].some((kind) => kind.test(id)) ? id.replace(/^[a-z]+_/, 'sr_') : undefined;
 }
 
-/** The message of a response. */
+/** The id of a response's message. */
 export function messageIdOfResponse(id: string): string {
   return id.replace(RESPONSE, 'msg_');
 }
 
-/** A response as an object of OpenAI. Fields that name settings say what Parley does with all of them: nothing. */
+/** A response as OpenAI's object. Members for settings have neutral values, because Parley applies none of them. */
 export function responseOf(
   { id, model, created, conversationId, previousId }: ResponseHead,
   state: ResponseState,
@@ -99,7 +99,7 @@ export function textPart(text: string) {
 
 type ResponseStatus = 'in_progress' | 'completed' | 'incomplete' | 'failed';
 
-/** Why a response has no more than it has; undefined where it is whole, runs or has failed. */
+/** Why a response is incomplete; undefined if it is complete, running or failed. */
 function incompleteOf(state: ResponseState): string | undefined {
   if (state.type === 'waiting') return state.type;
   return state.type === 'ended' ? INCOMPLETE[state.end.reason] : undefined;

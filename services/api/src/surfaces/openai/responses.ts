@@ -37,14 +37,14 @@ const ResponseObject = z
   })
   .meta({ id: 'Response' });
 
-/** What clients ask of a response that they read again. `include` changes nothing. */
+/** The query of a client that reads a response again. `include` has no effect. */
 const ReadQuery = z.looseObject({
   stream: z
     .literal('false', { error: 'must be false: a response that is read again comes as a whole' })
     .optional(),
 });
 
-/** The same turns in the Responses format of OpenAI. */
+/** The same turns as in the chat API, in OpenAI's Responses format. */
 export function responseRoutes(deps: OpenAiDeps): Route[] {
   return [createRoute(deps), readRoute(deps)];
 }
@@ -125,7 +125,7 @@ function readRoute(deps: OpenAiDeps): Route {
   });
 }
 
-/** The request, with the conversation that it names or that its previous response is of. */
+/** The request, with the conversation that it names or to which its previous response belongs. */
 async function requestOf(
   deps: OpenAiDeps,
   { caller, body, header }: Pick<RouteCall<undefined, ResponseRequest>, 'caller' | 'body' | 'header'>,
@@ -144,7 +144,7 @@ async function requestOf(
   }
   const path = 'previous_response_id';
   if (conversation != null) throw refused(path, 'cannot be sent with a conversation');
-  // A request that is sent again leads to the turn that it began, whatever came after and has gone since.
+  // A repeated request leads to the turn that it began, even if later turns were added or removed since.
   const ownTurn = () => readKeyedTurn(deps, caller, header('idempotency-key'));
   const run = (await readTurn(deps, caller, previousId)) ?? (await ownTurn());
   if (run === undefined) throw refused(path, 'names no response that is kept');
@@ -155,18 +155,18 @@ async function requestOf(
   return { model, conversationId, isOneShot: unlisted === true, messages };
 }
 
-/** The caller's turn of a response or of its message; undefined where none is kept. */
+/** The caller's turn that belongs to a response or to its message; undefined if none is stored. */
 async function readTurn({ turns }: OpenAiDeps, caller: Caller, id: string): Promise<Run | undefined> {
   const streamRequestId = turnOfResponse(id);
   if (streamRequestId === undefined) return undefined;
   const run = await turns.readRun({ ...principalOf(caller), streamRequestId });
-  // Runs of delegates and of single calls are no responses.
+  // Runs of delegates and single-call runs are not responses.
   const isTurn =
     run?.parent === undefined && turns.listAgents(caller).some((agent) => agent.id === run?.agent);
   return isTurn ? run : undefined;
 }
 
-/** The turn that a request with this key of the caller has begun. */
+/** The turn that an earlier request of the caller began with this key. */
 async function readKeyedTurn(
   { turns }: OpenAiDeps,
   caller: Caller,
@@ -192,13 +192,13 @@ async function stateOf({ turns }: OpenAiDeps, run: Run): Promise<ResponseState> 
   return { type: 'ended', text, end: { reason, usage: used } };
 }
 
-/** A turn whose last step still wanted to call tools was ended by its limit of steps, unless its person stopped it. */
+/** A turn whose last step still wanted tools was ended by its step limit, unless its person stopped it. */
 function reasonOf(status: Run['status'], finishReason: string | undefined): FinishReason {
   if (status === 'stopped') return 'stopped';
   return finishReason === 'tool-calls' ? 'step-limit' : 'stop';
 }
 
-/** What a turn has said, as its stream had it. */
+/** The text of a turn, as it was streamed. */
 async function textOf(turns: Pick<Turns, 'readSaid'>, run: Run): Promise<string> {
   const texts = (await turns.readSaid(run))
     .flatMap(({ content }) => contentParts(content))

@@ -28,7 +28,7 @@ import {
   wholeTurn,
 } from './turn-replies.ts';
 
-/** A turn as clients of OpenAI ask for it. `model` names the agent. */
+/** A request for a turn in OpenAI's format. `model` names the agent. */
 const CompletionInput = z
   .looseObject({
     model: z.string().min(1).max(128),
@@ -42,7 +42,7 @@ const CompletionInput = z
   .meta({ id: 'CompletionInput' });
 type CompletionInput = z.infer<typeof CompletionInput>;
 
-/** The same turns as in the chat API, for clients of OpenAI. */
+/** The same turns as in the chat API, for OpenAI's clients. */
 export function openAiRoutes(deps: OpenAiDeps): Surface {
   return {
     routes: [
@@ -149,8 +149,8 @@ async function wholeReply(deps: OpenAiDeps, call: CompletionCall): Promise<Reply
 }
 
 /**
- * Chat pages send several requests without a conversation for each message, for titles and tags, and many have a message of
- * `system` in each, which is not read: agents have their instructions from their configuration.
+ * Converts a request. Chat pages send several requests without a conversation for each message, for titles and tags.
+ * Many contain a `system` message, which is ignored, because agents have their instructions from their configuration.
  */
 function requestOf({ model, conversationId, messages }: CompletionInput): OpenAiRequest {
   return { model, conversationId, isOneShot: conversationId === undefined, messages };

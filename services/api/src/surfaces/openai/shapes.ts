@@ -4,7 +4,7 @@ export interface OpenAiError {
   readonly error: {
     readonly message: string;
     readonly type: OpenAiErrorType;
-    /** The field that is at fault. */
+    /** The invalid field. */
     readonly param: string | null;
     readonly code: string;
   };
@@ -25,11 +25,14 @@ export interface ChatCompletionChunk extends CompletionHead {
     readonly finish_reason: OpenAiFinish | null;
   }[];
   readonly usage?: OpenAiUsage | null;
-  /** In the first chunk, for callers that understand envelopes: every envelope of the stream has this nonce. */
+  /**
+   * Present in the first chunk, for callers that understand envelopes. Every envelope of the stream contains this
+   * nonce.
+   */
   readonly parley?: { readonly nonce: string };
 }
 
-/** An error of a turn as OpenAI's clients read it. `message` is fit for people. */
+/** A turn's error in OpenAI's format. `message` may be shown to people. */
 export function openAiError(code: string, message: string): OpenAiError {
   return { error: { message, type: 'server_error', param: null, code } };
 }

@@ -1,16 +1,16 @@
 import { BLOCK_GAP, createPieces } from '../../turns/text.ts';
 import type { OpenAiContent } from './format.ts';
 
-/** What the current step adds to the one text that an OpenAI stream is. */
+/** The part that the current step adds to the single text of an OpenAI stream. */
 interface OpenAiStep {
   begin(step: number): readonly OpenAiContent[];
   end(): readonly OpenAiContent[];
   text(block: string, text: string): readonly OpenAiContent[];
   finishBlock(block: string): readonly OpenAiContent[];
   envelope(json: string): readonly OpenAiContent[];
-  /** Discards the step. Returns the envelope to send when the client has envelopes of the step. */
+  /** Discards the step. Returns the envelope to send if the client has envelopes of the step. */
   restart(step: number): readonly { readonly type: 'step-restarted'; readonly step: number }[];
-  /** True when the client has text of this step, or of a later one. */
+  /** True if the client has text of this step or a later one. */
   hasText(step: number): boolean;
 }
 
@@ -18,7 +18,7 @@ type Piece =
   | { readonly type: 'text'; readonly block: string; text: string }
   | { readonly type: 'envelope'; readonly json: string };
 
-/** Sends the pieces of a step as they come, or, when `buffered`, once the step has ended. */
+/** Sends the pieces of a step as they come; if `buffered`, only after the step has ended. */
 export function createOpenAiStep(buffered: boolean): OpenAiStep {
   const pieces = createPieces();
   let held: Piece[] = [];
@@ -81,10 +81,10 @@ export function createOpenAiStep(buffered: boolean): OpenAiStep {
   };
 }
 
-/** The text in pieces of which none is a JSON object: a delta that is one can only be an envelope. */
+/** Splits the text so that no piece is a JSON object: a delta that is one can then only be an envelope. */
 function withoutObjects(text: string): readonly string[] {
   if (!text.trimStart().startsWith('{') || !text.trimEnd().endsWith('}')) return [text];
-  // All braces that open go into the first piece, so that neither piece begins and ends as an object does.
+  // The first piece contains only the opening braces, so that neither piece begins and ends like an object.
   const second = text.search(/[^\s{]/);
   return [text.slice(0, second), text.slice(second)];
 }

@@ -24,12 +24,12 @@ export interface OpenAiDeps {
   readonly steps: OpenAiOptions['steps'];
 }
 
-/** A request for a turn, as each of OpenAI's formats says it. */
+/** A request for a turn, independent of OpenAI's formats. */
 export interface OpenAiRequest {
-  /** The model that the caller names: an agent. */
+  /** The model that the caller names, which is an agent. */
   readonly model: string;
   readonly conversationId: string | undefined;
-  /** True: the conversation is in no list, and goes with its last turn. */
+  /** True if the conversation appears in no list and is deleted with its last turn. */
   readonly isOneShot: boolean;
   readonly messages: readonly ChatMessage[];
 }
@@ -42,7 +42,9 @@ const NONCE_BYTES = 16;
 /** An agent with which a caller may begin turns. */
 export type OpenAiModel = ReturnType<Turns['listAgents']>[number];
 
-/** The agent that a caller names as model. Throws `not_found` when the caller may not begin turns with one of that id. */
+/**
+ * The agent that a caller names as the model. Throws `not_found` if the caller may not begin turns with such an agent.
+ */
 export function modelOf({ turns }: Pick<OpenAiDeps, 'turns'>, caller: Caller, id: string): OpenAiModel {
   const found = turns.listAgents(caller).find((agent) => agent.id === id);
   if (found === undefined)
@@ -66,7 +68,7 @@ export function streamedReply(
     const format = formatOf(run, nonce);
     const detaches = options.delivery === 'detach';
     const encoder = createOpenAiEncoder({ nonce, detaches, steps: deps.steps }, format);
-    // A client without the nonce gets no envelope, so that it shows neither questions nor approvals.
+    // A client without the nonce gets no envelopes, so it shows neither questions nor approvals.
     const note = nonce === undefined ? undefined : deps.turns.seenNotes(run);
     const onAsked: FollowTurnOptions['onAsked'] = note && ((asked) => void note(asked));
     const events = await followTurn(deps, run, { signal: place.signal, facts, onAsked });
@@ -80,7 +82,7 @@ export function streamedReply(
   });
 }
 
-/** Begins the turn of a request, and waits for its end. Throws as `readWholeTurn`. */
+/** Begins the turn of a request, and waits for its end. Throws as `readWholeTurn` does. */
 export async function wholeTurn(
   deps: OpenAiDeps,
   call: TurnCall,

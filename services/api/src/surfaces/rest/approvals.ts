@@ -42,7 +42,7 @@ const SAMPLE_GRANT: ApprovalGrant = {
 
 type ApprovalEngine = Pick<Engine, 'approvals'>;
 
-/** Approvals on the hub API: list, read, decide, and remembered approvals. */
+/** The approval calls of the hub API: list, read, decide, and manage remembered approvals. */
 export function approvalRoutes(engine: ApprovalEngine, limits: CallLimits): Route[] {
   return [
     listRoute(engine),

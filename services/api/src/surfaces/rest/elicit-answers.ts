@@ -23,7 +23,7 @@ const ElicitAnswer = z
   })
   .meta({ id: 'ElicitAnswer', description: 'An answer to `elicitation_requested`.' });
 
-/** The answer to an event `elicitation_requested`. The question must be one of the stream. */
+/** The route that answers an `elicitation_requested` event. The question must belong to the stream. */
 export function elicitAnswerRoute(engine: Engine): Route {
   return route({
     method: 'POST',

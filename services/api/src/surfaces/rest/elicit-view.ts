@@ -3,7 +3,7 @@ import { type ControlKind, controlsOf, type FormControl } from '@parley/core/dom
 import { isRecord } from '@parley/core/domain/plain-record';
 import type { SseFrameEvent } from '../../http/sse.ts';
 
-/** What a field may hold, in the words of agents that raise `elicitation_requested`. */
+/** The types of fields, in the terms of agents that use `elicitation_requested`. */
 type ElicitType = 'text' | 'choice' | 'multi_choice' | 'number' | 'confirmation' | 'form' | 'url';
 
 interface ElicitField {
@@ -14,8 +14,8 @@ interface ElicitField {
 }
 
 /**
- * An event of a stream as `elicitation_requested` or `elicitation_resolved`. A question with one field has that field's
- * type; one with several is a `form` with `fields`. Events of other kinds have no such view.
+ * Converts an event of a stream to `elicitation_requested` or `elicitation_resolved`. A question with one field has
+ * that field's type; one with several is a `form` with `fields`. Other events have no such form.
  */
 export function elicitEventOf(event: SseFrameEvent): SseFrameEvent | undefined {
   const position = event.id === undefined ? {} : { id: event.id };
@@ -46,13 +46,13 @@ const TYPES: { readonly [kind in ControlKind]?: ElicitType } = {
   multi: 'multi_choice',
 };
 
-/** The options are values, because they are what an agent answers with. */
+/** The options are values, because agents expect values in answers. */
 function fieldOf({ kind, name, label, choices }: FormControl): ElicitField {
   const options = choices.map(({ value }) => value);
   return { name, prompt: label, type: TYPES[kind] ?? 'text', ...(options.length > 0 && { options }) };
 }
 
-/** The content of an answer in these words: `values` of a form, or the `value` of its only field. */
+/** The content of an answer in these terms: the `values` of a form, or the `value` of its only field. */
 export function contentOfElicitAnswer(
   { requestedSchema }: Pick<Elicitation, 'requestedSchema'>,
   {

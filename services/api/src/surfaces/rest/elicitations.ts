@@ -47,7 +47,7 @@ const ListQuery = z.strictObject({
   limit: wholeNumber(50, 1, PAGE_MAX, 'How many at most.'),
 });
 
-/** Whether Parley has a connect page for a `context.toolId` that a service may ask for. */
+/** True if Parley has a connect page for a `context.toolId` for which a service may ask. */
 export type HasConnectPage = (toolId: string) => boolean;
 
 export interface ElicitationRoutesDeps {
@@ -101,7 +101,7 @@ function askRoute(engine: Engine, hasConnectPage: HasConnectPage): Route {
   });
 }
 
-/** Throws where a question without a url names a tool that Parley has no connect page for. */
+/** Throws if a question without a url names a tool for which Parley has no connect page. */
 function refuseMissingPage({ mode, url, context }: AskInput, hasConnectPage: HasConnectPage): void {
   const toolId = context?.toolId;
   if (mode !== 'url' || url !== undefined || toolId === undefined || hasConnectPage(toolId)) return;
@@ -129,7 +129,7 @@ function listRoute(engine: Engine): Route {
       errors: ['not_found'],
     },
     async handle({ caller, query, admitted }) {
-      // A list may examine thousands of rows, so a refused one must not begin.
+      // A list may examine thousands of rows, so it must not begin before it is admitted.
       await admitted;
       const page = await engine.list({
         owner: ownerOf(caller, query.userId),
@@ -222,7 +222,7 @@ function withdrawRoute(engine: Engine): Route {
   });
 }
 
-/** The answer call. Its id is taken as sent, as it always was: a percent-encoded one is `not_found`. */
+/** The route for an answer. Its id is taken as sent: a percent-encoded id is `not_found`, as in earlier versions. */
 function responseRoute(engine: Engine): Route {
   return route({
     method: 'POST',
@@ -260,7 +260,7 @@ async function waitReply(engine: Engine, call: RouteCall<{ timeoutSeconds: numbe
   try {
     return seenReply(200, await engine.wait({ caller, id, timeoutMs: query.timeoutSeconds * 1000, signal }));
   } catch (error) {
-    // A draining pod replies at once with the open elicitation; the caller waits at another pod.
+    // A draining pod replies at once with the open elicitation, and the caller then waits on another pod.
     if (!call.draining) throw error;
     return seenReply(200, await engine.read(caller, id));
   }

@@ -72,7 +72,7 @@ export function streamRoutes(engine: Engine, limits: CallLimits): Route[] {
           });
           const shown =
             query.view === 'elicit' ? elicitEvent : readsChats(caller) ? streamEvent : questionEvent;
-          // A person's own client shows what it reads here; a service's reader is no person.
+          // Only a person's own client counts as having seen the questions. The reader of a service is not a person.
           const seen = caller.kind === 'user' ? withNotes(engine, stream, items) : items;
           return { type: 'events', events: mapped(seen, shown, place) };
         });
@@ -120,17 +120,17 @@ function streamEvent(item: WatchItem): SseFrameEvent {
   }
 }
 
-/** Whether a caller may read the text of chats and the data of tools, beside questions. */
+/** True if a caller may read, besides questions, the text of chats and the data of tools. */
 function readsChats(caller: Caller): boolean {
   return caller.kind === 'user' || caller.scopes === undefined || hasScope(caller.scopes, ['admin']);
 }
 
-/** The event of an item; nothing for an event of a chat. */
+/** The event for an item; undefined for an event of a chat. */
 function questionEvent(item: WatchItem): SseFrameEvent | undefined {
   return item.type === 'other' ? undefined : streamEvent(item);
 }
 
-/** The same in the words of `elicitation_requested`. */
+/** The same, as `elicitation_requested` and `elicitation_resolved`. */
 function elicitEvent(item: WatchItem): SseFrameEvent | undefined {
   const event = questionEvent(item);
   return event && elicitEventOf(event);
@@ -149,7 +149,7 @@ function inboxEvent(item: InboxItem): SseFrameEvent {
   }
 }
 
-/** The items, of which open questions and approvals are noted as seen by their owner, each once. */
+/** Passes the items on, and records once for each open question and approval that its owner has seen it. */
 async function* withNotes(
   { notices }: Pick<Engine, 'notices'>,
   owner: Owner,
@@ -157,14 +157,14 @@ async function* withNotes(
 ): AsyncGenerator<WatchItem, void> {
   const note = oncePerRecord((asked) => notices.seen(owner, asked));
   for await (const item of items) {
-    // Without the note the person is notified as well.
+    // If this fails, the person is notified anyway.
     if ('hasNotices' in item)
       note(item.type === 'approval' ? item.approval : item.elicitation).catch(() => undefined);
     yield item;
   }
 }
 
-/** The items as events, without those that have none. Releases the place of the stream at its end, whatever ends it. */
+/** The events for the items, without items that have none. Releases the stream's place at the end, whatever ends it. */
 async function* mapped<Item>(
   items: AsyncIterable<Item>,
   toEvent: (item: Item) => SseFrameEvent | undefined,

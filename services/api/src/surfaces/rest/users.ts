@@ -5,7 +5,7 @@ import type { Erased } from '@parley/shared/domain/erasure';
 import { z } from 'zod';
 import { json, operator, type Route, route } from '../../http/route.ts';
 
-/** Removes all that is stored of a person; `by` is who asks for it. */
+/** Deletes everything that is stored about a person. `by` is the caller who requests it. */
 export type EraseUser = (owner: Owner, by: Caller) => Promise<Erased>;
 
 const counted = (about: string) => z.int().describe(about);

@@ -38,7 +38,7 @@ const DEAD_LETTER_EXAMPLE = {
   diedAt: '2026-01-18T09:30:41.207Z',
 };
 
-/** The webhooks of a tenant that could not be delivered, and the call that delivers one again. */
+/** The calls for a tenant's dead webhook deliveries: list them, and repeat one. */
 export function webhookRoutes(webhooks: Webhooks): Route[] {
   return [
     route({

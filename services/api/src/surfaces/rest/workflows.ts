@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { ownerOf } from '../../http/reply.ts';
 import { bearer, json, jsonBody, type PathParams, type Route, route } from '../../http/route.ts';
 
-/** What a workflow did at one position. */
+/** The recorded result of a workflow at one position. */
 const WorkflowEntry = z
   .strictObject({
     kind: z.enum(['ask', 'step']),
@@ -26,14 +26,14 @@ const EXAMPLE_ENTRY = { kind: 'step', name: 'charge', result: { ok: true, value:
 
 export interface WorkflowRoutesDeps {
   readonly records: OwnerRecords;
-  /** How long an entry is kept after it was last written or read. */
+  /** How long an entry is stored after it was last written or read. */
   readonly keptMs: number;
-  /** How many questions and steps a workflow has at most. */
+  /** The maximum number of questions and steps of a workflow. */
   readonly positionsMax: number;
   readonly entryCharactersMax: number;
 }
 
-/** The record of durable workflows: one entry for each position, written once. */
+/** The calls that record durable workflows: one entry for each position, written once. */
 export function workflowRoutes(deps: WorkflowRoutesDeps): Route[] {
   return [
     route({
@@ -85,7 +85,10 @@ export function workflowRoutes(deps: WorkflowRoutesDeps): Route[] {
   ];
 }
 
-/** Refuses a position that is too high also to readers: a step is run when its entry is not found. */
+/**
+ * Positions that are too high are also refused when they are read, because a workflow runs a step if its entry is not
+ * found.
+ */
 function recordNameOf(
   { workflowId = '', position = '' }: PathParams,
   { positionsMax }: Pick<WorkflowRoutesDeps, 'positionsMax'>,
@@ -103,15 +106,15 @@ interface Position {
   readonly name: string;
 }
 
-/** What a position holds for a service key, and under which name its entry lies or would lie. */
+/** A service key's entry at a position, and the name under which it is or would be stored. */
 interface FoundEntry {
   readonly name: string;
   readonly entry?: WorkflowEntry;
 }
 
 /**
- * Entries belong to the service key that recorded them. The first key has a position under its plain name, as all had with
- * earlier builds, whose entries name no key; other keys have names of their own.
+ * Finds an entry. Entries belong to the service key that recorded them. The first key at a position uses the plain
+ * name; other keys add their id to it. Entries of earlier builds name no key and count as everybody's.
  */
 async function find(
   { records, keptMs }: WorkflowRoutesDeps,
@@ -127,7 +130,7 @@ async function find(
   return { name: first === undefined ? name : own };
 }
 
-/** Records an entry, unless the key has one at the position. Returns what is recorded. */
+/** Records an entry, unless the key already has one at the position. Returns the recorded entry. */
 async function record(
   deps: WorkflowRoutesDeps,
   position: Position,
@@ -137,7 +140,7 @@ async function record(
   if (found !== undefined) return found;
   const text = JSON.stringify({ ...entry, keyId: keyIdOf(position.caller) });
   const stored = await deps.records.putIfAbsent(position.owner, name, text, deps.keptMs);
-  // Another key, or the same one, was first.
+  // Another request was faster, so the position is looked up again.
   return stored === text ? entry : record(deps, position, entry);
 }
 

@@ -5,7 +5,9 @@ import { type TurnEvent, turnEventOf } from '@parley/shared/domain/runs/turn-eve
 import { messageOfTurn } from '../progress.ts';
 import { oneLine } from '../waiting/told.ts';
 
-/** What the newest event that MCP clients are told as progress says; undefined where it says no more than that the call works. */
+/**
+ * The text of the newest event that MCP clients get as progress. Undefined if it only says that the call is working.
+ */
 export async function latestProgress(
   newestFirst: AsyncIterable<StreamEvent>,
 ): Promise<CardProgress | undefined> {

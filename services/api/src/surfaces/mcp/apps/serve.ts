@@ -23,7 +23,7 @@ import { CardAnswerInput, isCardTool, WAITING_TOOL, WaitingInput } from './tools
 
 type CardCall = Pick<WaitingInput, 'tool' | 'arguments'>;
 
-/** A request of the card, which its host passes on. */
+/** A request of the card, which its host forwards. */
 interface CardRequest {
   readonly name: string;
   readonly arguments?: unknown;
@@ -31,9 +31,12 @@ interface CardRequest {
 
 /** The tools of the card, for clients that declare apps. */
 interface CardTools {
-  /** Whether a client with these capabilities may call a tool of this name as one of the card's. */
+  /** True if a client with these capabilities may call a tool of this name as one of the card's. */
   has(name: unknown, shows: Shows): boolean;
-  /** Throws what is not the card's fault: `unavailable`, and the budgets of the caller. */
+  /**
+   * Calls a tool of the card. Throws errors that are not the card's fault: `unavailable`, and exceeded budgets of the
+   * caller.
+   */
   call(call: RouteCall, request: CardRequest, shows: Shows): Promise<CallToolResult>;
 }
 
@@ -43,9 +46,9 @@ const IN_INBOX =
   'This is not decided by a call of a tool: the user decides where they were asked, or in the inbox of their application.';
 
 /**
- * Serves what the card of a call asks for. A host may let its model call these tools, so they reveal nothing that is kept from it, and decide
- * nothing that needs the user themselves: approvals, secrets, sensitive answers and pages. Approvals are decided in cards of clients that the
- * configuration names.
+ * Serves the requests of a call's card. A host may let its model call these tools. So they reveal nothing that is kept
+ * from the model, and decide nothing that needs the user in person: approvals, secrets, sensitive answers and pages.
+ * Approvals are decided only in the cards of clients that the configuration names.
  */
 export function createCardTools(
   deps: Pick<McpDeps, 'engine' | 'turns' | 'limits' | 'records' | 'answerPage' | 'connectBaseUrl' | 'card'>,
@@ -54,7 +57,7 @@ export function createCardTools(
   const mayApprove = ({ clientId }: RouteCall) =>
     clientId !== undefined && card?.approveIn.has(clientId) === true;
 
-  /** The call of the card as this client of this user made it: the one that an equal call would join. */
+  /** Finds the card's call as this client made it for this user. It is the call that an equal call would join. */
   async function callOf(call: RouteCall, named: CardCall, shows: Shows): Promise<RunRef | undefined> {
     const { tool: name, arguments: args } = named;
     const { clientId } = call;

@@ -15,34 +15,37 @@ import { latestProgress } from './progress.ts';
 
 type CardUser = Caller & { readonly kind: 'user' };
 
-/** What the card shows of its call. */
+/** The state of a call that its card shows. */
 export interface CardState {
   readonly state: CardStatus;
-  /** Without answers. One that is not answered in the card is by url: that of the hosted page. */
+  /**
+   * The questions, without answers. A question that is not answered in the card is a url question with the address of
+   * the hosted page.
+   */
   readonly questions: readonly Elicitation[];
   readonly elsewhere: readonly ElsewhereLine[];
-  /** What is decided in the card. */
+  /** The approvals that are decided in the card. */
   readonly approvals: readonly Approval[];
-  /** While the call works, where there is more to say. */
+  /** Present while the call is working, if there is more to say than that. */
   readonly progress?: CardProgress;
 }
 
 export const UNKNOWN_CALL: CardState = { state: 'unknown', questions: [], elsewhere: [], approvals: [] };
 
-// More than a call has open at once.
+// The maximum number of records that are read: more than a call has open at once.
 const OPEN_MAX = 50;
 
 interface CardStateRequest {
   readonly caller: CardUser;
   readonly run: RunRef;
-  /** The questions that the client shows by itself are none of the card's. */
+  /** The questions that the client shows itself. The card does not show them. */
   readonly shows: ShownModes;
-  /** What the card shows, and of which the state is wanted after its end, too. */
+  /** The records that the card shows. Their state is returned even after they have ended. */
   readonly shown: readonly string[];
   readonly mayApprove: boolean;
 }
 
-/** Reads what a call waits for, in a few reads whatever the length of its feed. */
+/** Reads what a call waits for. The number of reads does not depend on the length of its feed. */
 export async function readCardState(
   deps: Pick<McpDeps, 'engine' | 'turns' | 'answerPage' | 'connectBaseUrl'>,
   { caller, run, shows, shown, mayApprove }: CardStateRequest,
@@ -89,7 +92,7 @@ function approvalLine(hosted: Pick<McpDeps, 'answerPage'>, approval: Approval): 
   return { id: approval.approvalId, text: lineOfCall(approval), ...(url !== undefined && { url }) };
 }
 
-/** A question or an approval of the call, whatever its state; nothing for any other. */
+/** A question or an approval of the call in any state; undefined if it belongs to another call. */
 async function readOwn(
   { engine }: Pick<McpDeps, 'engine'>,
   caller: CardUser,
@@ -111,12 +114,14 @@ async function readOwn(
   }
 }
 
-/** True for what is answered in the card: its host may read the answer, and may let its model give one. */
+/**
+ * True for a question that may be answered in the card: its host may read the answer, and may let its model give one.
+ */
 export function isAnsweredInCard({ mode, sensitive }: Pick<Elicitation, 'mode' | 'sensitive'>): boolean {
   return mode === 'form' && sensitive !== true;
 }
 
-/** A question as the card shows it; undefined where the user is asked in a place without an address. */
+/** A question as the card shows it. Undefined if the user is asked in a place without an address. */
 export function cardView(
   hosted: Pick<McpDeps, 'answerPage' | 'connectBaseUrl'>,
   question: Elicitation,

@@ -4,7 +4,7 @@ import { CARD_URI } from '../card.ts';
 const IDS_MAX = 20;
 const Id = z.string().min(1).max(128);
 
-/** Names the call of a card, as its host tells it: the tool, and the arguments. */
+/** Identifies the card's call in the host's terms: the tool and the arguments. */
 const NamedCall = {
   tool: z.string().min(1).max(256).describe('The tool of the call.'),
   arguments: z.record(z.string(), z.unknown()).default({}).describe('The arguments of the call.'),
@@ -26,7 +26,7 @@ export type CardAnswerInput = z.infer<typeof CardAnswerInput>;
 export const WAITING_TOOL = 'parley_waiting';
 const ANSWER_TOOL = 'parley_answer';
 
-/** The tools that only the card may call: its host keeps them from its model. */
+/** The tools that only the card may call. Its host hides them from its model. */
 export const CARD_TOOLS = [
   {
     name: WAITING_TOOL,

@@ -7,22 +7,22 @@ import { isResponse, RPC, refusal } from '../json-rpc.ts';
 const JSON_TYPE = 'application/json';
 const EVENTS_TYPE = 'text/event-stream';
 
-/** What the SDK requires of each client, although one of them is enough. */
+/** The SDK requires both types of each client, although one of them is enough. */
 export const BOTH_TYPES = `${JSON_TYPE}, ${EVENTS_TYPE}`;
 
-/** The forms of a reply that a client takes. */
+/** The forms of a reply that a client accepts. */
 export interface Taken {
   readonly json: boolean;
   readonly events: boolean;
 }
 
-/** What the client of a request takes, by its `Accept`. */
+/** The forms that the client of a request accepts, according to `Accept`. */
 export function takenBy({ header }: Pick<RouteCall, 'header'>): Taken {
   const accept = header('accept');
   return { json: acceptsType(accept, JSON_TYPE), events: acceptsType(accept, EVENTS_TYPE) };
 }
 
-/** Refuses a client that takes nothing of what a request can be replied with. */
+/** Refuses a client that accepts none of the possible forms of a reply. */
 export function notAcceptable(
   call: Pick<RouteCall, 'body'>,
   needed = `${JSON_TYPE} or ${EVENTS_TYPE}`,
@@ -30,12 +30,12 @@ export function notAcceptable(
   return refusal(call, 406, RPC.transport, `Accept must admit ${needed}.`);
 }
 
-/** Refuses a client that takes no events, where only those can come. */
+/** Refuses a client that accepts no events, for a reply that consists of events. */
 export function noEvents(call: Pick<RouteCall, 'body'>): Reply {
   return notAcceptable(call, EVENTS_TYPE);
 }
 
-/** The response among the events of a whole stream. Throws when the stream was cut before it. */
+/** The response among the events of a whole stream. Throws if the stream was cut before the response. */
 export function responseIn(events: string): unknown {
   const lines = events.split('\n').filter((line) => line.startsWith('data: {'));
   const response = lines.map((line): unknown => JSON.parse(line.slice('data: '.length))).find(isResponse);
@@ -43,7 +43,7 @@ export function responseIn(events: string): unknown {
   return response;
 }
 
-/** A successful reply for a client that takes no JSON: its response as the only event. */
+/** For a client that does not accept JSON: a successful reply as a stream with the response as its only event. */
 export function asEvent(reply: Reply): Reply {
   if (reply.type !== 'json' || reply.status !== 200 || !isRecord(reply.body)) return reply;
   return {

@@ -5,13 +5,13 @@ export const MCP_PATH = '/run/v1/mcp';
 export const METADATA_PATH = `/.well-known/oauth-protected-resource${MCP_PATH}`;
 
 export interface McpResource {
-  /** The address at which clients reach this resource; derived from the request when absent. */
+  /** The address at which clients reach this resource; by default, it is derived from the request. */
   readonly url?: string;
-  /** The issuer of user tokens; absent where tokens are signed with a shared secret. */
+  /** The issuer of user tokens; absent if tokens are signed with a shared secret. */
   readonly issuer?: string;
 }
 
-/** The protected-resource metadata of RFC 9728: where a client gets a token for this resource. */
+/** The protected-resource metadata (RFC 9728), which tells a client where to get a token for this resource. */
 export function metadataReply(resource: McpResource, head: RequestHead): Reply {
   return json(200, {
     resource: resourceUrl(resource, head),

@@ -1,25 +1,25 @@
 import type { Reply, RequestHead } from '../../../http/route.ts';
 import { BOTH_TYPES, EVENT_HEADERS, responseIn, type Taken } from './accept.ts';
 
-/** A request as the SDK of MCP takes it; its body is handed over beside it. */
+/** Converts a request for MCP's SDK, which gets the body separately. */
 export function webRequestOf(head: Pick<RequestHead, 'url' | 'headers'>, signal: AbortSignal): Request {
   const headers = new Headers();
   for (const [name, value] of Object.entries(head.headers)) {
     if (typeof value === 'string' && !HOP_BY_HOP.has(name)) headers.set(name, value);
   }
-  // The client's own `Accept` is heeded with the reply: the SDK knows none of its rules.
+  // The SDK does not follow the rules of `Accept`, so the client's own `Accept` is applied to the reply instead.
   headers.set('accept', BOTH_TYPES);
   return new Request(new URL(pathOf(head.url), 'http://parley'), { method: 'POST', headers, signal });
 }
 
-// Of a body that this request does not carry.
+// Headers that describe a body, which this request does not carry.
 const HOP_BY_HOP = new Set(['connection', 'content-length', 'transfer-encoding', 'expect', 'upgrade']);
 
 function pathOf(url: string): string {
   return url.startsWith('/') ? url : '/';
 }
 
-/** A reply of the SDK as a reply of a route. Where the client takes no events, it waits for the last, which is the response. */
+/** Converts a reply of the SDK. If the client accepts no events, waits for the last event, which is the response. */
 export async function replyOf(
   response: Response,
   takes: Taken,

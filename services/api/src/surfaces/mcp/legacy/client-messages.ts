@@ -4,7 +4,7 @@ import type { FollowedEvent } from '../../../turns/follow.ts';
 import { notification } from '../json-rpc.ts';
 import { type ClientAsked, createOpenRequests } from '../open-requests.ts';
 
-/** The requests of a call's server to its client, as messages of the call's stream. */
+/** The requests of a call's server to its client, as messages on the call's stream. */
 export function createClientMessages(
   { clientRequests }: { readonly clientRequests: Pick<ClientRequests, 'isOpen'> },
   { caller }: { readonly caller: Owner },
@@ -13,7 +13,7 @@ export function createClientMessages(
 
   async function requestOf(asked: ClientAsked): Promise<object[]> {
     const { requestId: id, method, params } = asked;
-    // The feed may tell it again, to a reader that came later or had lost it.
+    // The feed may contain the request again for a later reader, although the client has replied.
     if (!(await clientRequests.isOpen(caller, id))) {
       requests.replied(id);
       return [];

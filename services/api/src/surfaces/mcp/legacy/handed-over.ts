@@ -1,19 +1,23 @@
-/** A watch of a resource that a request began, for the stream of its session to take over. */
+/** A resource watch that a request began, and that the session's stream takes over. */
 interface HandedWatch {
-  /** Whether the resource changed since. */
+  /** True if the resource has changed since. */
   readonly hasChanged: () => boolean;
   readonly release: () => void;
 }
 
-/** Watches between the request that subscribed and the stream that tells of changes, on one pod. */
+/** Watches on one pod, between the request that subscribed and the stream that reports changes. */
 export interface HandedOver {
   /** Keeps a watch for a while. */
   put(sessionId: string, uri: string, watch: HandedWatch): void;
-  /** True where the resource may have changed since it was subscribed to: it did, or this pod does not know. */
+  /**
+   * Ends a kept watch. Returns true if the resource may have changed since the subscription: because it did, or because
+   * this pod has no watch.
+   */
   take(sessionId: string, uri: string): boolean;
 }
 
-// The stream of a session on this pod takes it over within a moment. On any other pod, none does.
+// How long a watch is kept. The session's stream takes it over within a moment if it is on this pod, and never if it is
+// on another.
 const KEPT_MS = 5_000;
 
 export function createHandedOver(): HandedOver {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { RequestedRead } from '../content.ts';
 import { RequestId } from '../json-rpc.ts';
 
-/** A `tools/call`. Its arguments are the tool's to check. */
+/** A `tools/call`. The tool checks its arguments. */
 export const ToolCallMessage = z.looseObject({
   id: RequestId,
   params: z.looseObject({
@@ -17,7 +17,7 @@ export type ToolCallMessage = z.infer<typeof ToolCallMessage> & {
   readonly read?: RequestedRead;
 };
 
-/** A read during which its server may ask; its parameters are the SDK's to check. */
+/** A read during which its server may ask. The SDK checks its parameters. */
 export const ReadMessage = z.looseObject({
   id: RequestId,
   params: z.looseObject({ _meta: z.looseObject({ progressToken: RequestId.optional() }).optional() }),

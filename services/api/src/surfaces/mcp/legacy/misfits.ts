@@ -3,38 +3,41 @@ import type { Owner, StreamRef } from '@parley/core/domain/ids';
 import { z } from 'zod';
 import type { McpDeps } from '../deps.ts';
 
-/** Answers of a client that did not fit the form of a question. */
+/** A client's answers that did not fit the form of a question. */
 const Misfit = z.object({
-  /** How many there were. */
+  /** The number of such answers. */
   count: z.int(),
-  /** What was wrong with the last one, for the person. */
+  /** The fault of the last one, for the person. */
   reason: z.string(),
 });
 export type Misfit = z.infer<typeof Misfit>;
 
-/** The answers that did not fit, from any pod: the stream of the call, on whichever pod it is, asks again. */
+/** Answers that did not fit, received by any pod. The stream of the call, on its own pod, asks again. */
 export interface Misfits {
-  /** Notes an answer. False, and nothing is noted, where the question was asked again often enough. */
+  /**
+   * Records an answer that did not fit. Returns false, and records nothing, if the question was asked again often
+   * enough.
+   */
   note(stream: StreamRef, elicitationId: string, error: unknown): Promise<boolean>;
   /**
-   * Calls the listener with the question of each answer that is noted from now on, and with nothing where some may have been
-   * missed. Returns what ends it.
+   * Calls the listener with the question of each answer that is recorded from now on, and without one if some may have
+   * been missed. The returned function ends this.
    */
   follow(stream: StreamRef, listener: (elicitationId?: string) => void): () => void;
   find(owner: Owner, elicitationId: string): Promise<Misfit | undefined>;
 }
 
-// A client may answer by itself, and wrongly each time.
+// How often a question is asked again, because a client may answer automatically and wrongly each time.
 const AGAIN_MAX = 3;
 const REASON_MAX = 500;
 const SEPARATOR = '~';
 
-/** The JSON-RPC id of a question that was asked so many times before. */
+/** The JSON-RPC id of a question after this many answers that did not fit. */
 export function questionRequestId(elicitationId: string, { count }: Pick<Misfit, 'count'>): string {
   return count === 0 ? elicitationId : `${elicitationId}${SEPARATOR}${count}`;
 }
 
-/** The question of such an id. */
+/** The question whose JSON-RPC id this is. */
 export function questionOfRequest(requestId: string): string {
   return requestId.split(SEPARATOR)[0] ?? '';
 }
@@ -54,7 +57,7 @@ export function createMisfits({
       const count = (parsed(stored)?.count ?? 0) + 1;
       if (count > AGAIN_MAX) return false;
       const to = JSON.stringify({ count, reason: reasonOf(error) });
-      // One of two at once is enough: the question is asked again once.
+      // Of two simultaneous answers one record is enough, because the question is asked again only once.
       await records.replace(stream, { name, from: stored, to, ttlMs: callMs });
       await answerMisfits.publish(stream, { elicitationId });
       return true;

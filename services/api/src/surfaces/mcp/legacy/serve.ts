@@ -43,12 +43,12 @@ import {
 } from './tool-call.ts';
 
 export const SESSION_HEADER = 'mcp-session-id';
-/** From this revision on, clients may have url mode, and tools within sampling. */
+/** Clients of this revision and later ones may have url mode, and tools in sampling. */
 const RECENT = '2025-11-25';
 
 type LegacyReason = Extract<ReturnType<typeof classifyInboundRequest>, { kind: 'legacy' }>['reason'];
 
-/** Serves clients of the revisions with sessions: any pod serves any message of a session. */
+/** Serves clients of the revisions with sessions. Any pod can serve any message of a session. */
 export function createLegacyServing(deps: LegacyDeps) {
   const { engine, limits, sessionMs, records, calls, progressMs, misfits, clientRequests } = deps;
   const sessions = createSessions(records, sessionMs);
@@ -74,7 +74,7 @@ export function createLegacyServing(deps: LegacyDeps) {
   };
   const plain = legacyStatelessFallback(serverOf, sdkFaults(deps.onFault));
 
-  /** A request that needs nothing but its own message. */
+  /** Serves a request that needs only its own message. */
   async function servePlain(
     call: RouteCall,
     { headers, replyToAsking, session, shows = SHOWS_NOTHING }: PlainOptions = {},
@@ -89,7 +89,7 @@ export function createLegacyServing(deps: LegacyDeps) {
     };
     const authInfo = { token: '', clientId: '', scopes: [], extra: { request: served } };
     const response = await plain(request, { parsedBody: call.body, authInfo });
-    // What a read leads to is known once it is over.
+    // The result of a read, and so the form of the reply, is known only when the read is over.
     const takes = replyToAsking === undefined ? takenBy(call) : { json: true, events: false };
     return replyOf(response, takes, response.ok ? headers : undefined);
   }
@@ -105,7 +105,7 @@ export function createLegacyServing(deps: LegacyDeps) {
     return servePlain(call, { shows, headers: { [SESSION_HEADER]: id } });
   }
 
-  /** The session that a request names, or why it is refused. */
+  /** The session that a request names, or the refusal of the request. */
   async function sessionOf(call: RouteCall): Promise<RequestSession | Reply> {
     const id = call.header(SESSION_HEADER);
     const revision = call.header('mcp-protocol-version');
@@ -157,7 +157,7 @@ export function createLegacyServing(deps: LegacyDeps) {
     }
   }
 
-  /** A read, which becomes a call where its server asks. */
+  /** Serves a read, which becomes a call if its server asks. */
   async function read(call: RouteCall, session: RequestSession): Promise<Reply> {
     const { data } = ReadMessage.safeParse(call.body);
     let asked: RequestedRead | undefined;
@@ -196,7 +196,7 @@ export function createLegacyServing(deps: LegacyDeps) {
     const received = await recordAnswer(engine, { caller, id, result, admitted });
     if (received.type !== 'refused') return ACCEPTED;
     const stream = { ...caller, streamRequestId: received.streamRequestId };
-    // A client that answers wrongly each time would wait for ever.
+    // A client that answers wrongly each time would otherwise wait forever.
     if (!(await misfits.note(stream, id, received.error)))
       await recordAnswer(engine, { caller, id, result: { action: 'cancel' }, admitted });
     return ACCEPTED;
@@ -208,7 +208,7 @@ export function createLegacyServing(deps: LegacyDeps) {
     const message = isCancel ? CancelledMessage.safeParse(call.body) : undefined;
     if (message?.success !== true) return ACCEPTED;
     const { requestId, reason } = message.data.params;
-    // A client that no longer waits has not decided anything: its repeated call finds this one.
+    // A client that no longer waits has not decided anything, and its repeated call finds this one.
     if (reason !== undefined && TIMED_OUT.test(reason)) return ACCEPTED;
     const started = await calls.find(userOf(call.caller), { sessionId, id: requestId });
     if (started !== undefined) await calls.stop(started);
@@ -242,7 +242,7 @@ export function createLegacyServing(deps: LegacyDeps) {
       await call.admitted;
       const session = await sessionOf(call);
       if ('type' in session) return session;
-      // First the session, so that none of its calls begins anew.
+      // The session ends first, so that none of its calls can begin again.
       await sessions.end(userOf(call.caller), session.id);
       await subscriptions.end(userOf(call.caller), session.id);
       await calls.stopAll(userOf(call.caller), session.id);
@@ -250,7 +250,7 @@ export function createLegacyServing(deps: LegacyDeps) {
     },
   };
 
-  /** The stream of messages that belong to no request. */
+  /** The stream of messages that do not belong to a request. */
   function standalone({ caller, whenOver }: RouteCall, { id, isOpen }: RequestSession): Promise<Reply> {
     const user = userOf(caller);
     const reader = { stream: `mcp/${id}/standalone`, returns: true };
@@ -271,7 +271,7 @@ export function createLegacyServing(deps: LegacyDeps) {
   }
 }
 
-/** The request that a server of the SDK serves. */
+/** A request that the SDK's server handles. */
 interface PlainRequest {
   readonly call: RouteCall;
   readonly session: RequestSession | undefined;
@@ -288,5 +288,5 @@ const NOTHING = { messages: [], contents: [] };
 const replyNothing: ReplyToAsking = async () => NOTHING;
 
 const ACCEPTED: Reply = { type: 'empty', status: 202 };
-// What clients give as the reason when they have stopped waiting.
+// Reasons that clients give when they have stopped waiting.
 const TIMED_OUT = /\btime(?:d)?[ -]?out\b/i;

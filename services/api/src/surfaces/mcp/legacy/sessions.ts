@@ -5,32 +5,37 @@ import { LOG_LEVELS, type LogLevel } from '@parley/shared/domain/runs/turn-event
 import type { OwnerRecords } from '@parley/shared/ports/owner-records';
 import { z } from 'zod';
 
-/** What a session is: what its client declared at `initialize`. Everything else is named by Parley's own ids. */
+/**
+ * A session: the capabilities that its client declared at `initialize`. Everything else is named by Parley's own ids.
+ */
 export const Session = z.looseObject({
   /** Questions that the client shows. */
   form: z.boolean(),
   url: z.boolean(),
-  /** Whether it shows pages of servers. Sessions of earlier builds are without it. */
+  /** Whether it shows servers' pages. Sessions of earlier builds lack this. */
   apps: z.boolean().optional(),
-  /** What it does for servers itself. */
+  /** The services that it provides to servers. */
   services: ClientServices.optional(),
 });
 export type Session = z.infer<typeof Session>;
 
-/** The sessions of MCP clients, found on every pod under the owner of the token that began them. */
+/** The sessions of MCP clients. Every pod finds them under the owner of the token that began them. */
 interface McpSessions {
-  /** Returns the id of the session. Throws `user_erased` and `unavailable`. */
+  /** Begins a session. Returns its id. Throws `user_erased` and `unavailable`. */
   begin(owner: Owner, session: Session): Promise<string>;
-  /** The session of this owner, kept for longer; undefined for another owner's and for one that has ended. */
+  /**
+   * The session of this owner, whose storage is extended. Undefined for another owner's session and for one that has
+   * ended.
+   */
   find(owner: Owner, id: string): Promise<Session | undefined>;
   end(owner: Owner, id: string): Promise<boolean>;
-  /** The least severe level of the log messages that the client of a session gets. */
+  /** The lowest severity of log messages that the client of a session gets. */
   logLevel(owner: Owner, id: string): Promise<LogLevel>;
   setLogLevel(owner: Owner, id: string, level: LogLevel): Promise<void>;
 }
 
 const Level = z.enum(LOG_LEVELS);
-/** Of a client that has named none. */
+/** The level for a client that has set none. */
 const DEFAULT_LEVEL: LogLevel = 'info';
 const ID_BYTES = 24;
 const ID = /^[A-Za-z0-9_-]{32}$/;

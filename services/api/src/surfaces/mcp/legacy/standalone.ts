@@ -5,16 +5,16 @@ import { jsonLine } from '../../../turns/plain.ts';
 import type { Turns } from '../../../turns/turns.ts';
 import { notification } from '../json-rpc.ts';
 
-/** The stream of a session for messages that belong to no request. */
+/** The stream of a session for messages that do not belong to a request. */
 interface Standalone extends StreamPlace {
   readonly everyMs: number;
-  /** Whether the session has ended, which any pod may have done. */
+  /** True if the session has ended, on any pod. */
   readonly isOver: () => Promise<boolean>;
   /** The resources to which the session is subscribed. */
   readonly subscribed: () => Promise<readonly string[]>;
-  /** Calls the listener when those changed. Returns what ends it. */
+  /** Calls the listener when the subscriptions change. The returned function ends this. */
   readonly onSubscribed: (listener: () => void) => () => void;
-  /** Whether a resource that is watched now may have changed since it was subscribed to. */
+  /** True if a resource may have changed between its subscription and its watch. */
   readonly mayHaveChanged: (uri: string) => boolean;
   /** Watches a resource. */
   readonly watch: (uri: string, listener: () => void, signal: AbortSignal) => Watching;
@@ -23,8 +23,8 @@ interface Standalone extends StreamPlace {
 type Watching = ReturnType<Turns['content']['watch']>;
 
 /**
- * Tells which resources of the session's subscriptions changed, until the reader leaves or the session ends. A resource of
- * which nobody knows what happened since it was subscribed to is told once at the beginning.
+ * Reports which subscribed resources of the session have changed, until the reader disconnects or the session ends. If
+ * changes since a subscription may have been missed, the resource is reported once at the beginning.
  */
 export async function* standaloneFrames(stream: Standalone): AsyncGenerator<Frame, 'end' | 'cut'> {
   const { signal, release, everyMs, isOver, subscribed, onSubscribed } = stream;
@@ -37,10 +37,10 @@ export async function* standaloneFrames(stream: Standalone): AsyncGenerator<Fram
   });
   try {
     for (;;) {
-      // A store that does not answer ends nothing.
+      // An unavailable store does not end the stream.
       if (await isOver().catch(() => false)) return 'end';
-      // Each time, too: the news of a change may be lost, and what could not be watched is tried again. A change that comes
-      // while they are read has them read again.
+      // The subscriptions are read again each time, because the report of a change may be lost, and to retry failed
+      // watches. A change during the read causes another read.
       isStale = false;
       await subscribed().then(watches.adjust, () => undefined);
       const until = performance.now() + everyMs;
@@ -65,7 +65,7 @@ function updated(uri: string): string {
   return jsonLine(notification('notifications/resources/updated', { uri }));
 }
 
-/** What one stream watches. `onChange` is called when there is something to tell. */
+/** The watches of one stream. `onChange` is called when there is something to report. */
 function createStreamWatches(
   { signal, watch, mayHaveChanged }: Pick<Standalone, 'signal' | 'watch' | 'mayHaveChanged'>,
   onChange: () => void,
@@ -85,13 +85,13 @@ function createStreamWatches(
     try {
       const listener = () => leaving.signal.aborted || tell(uri);
       const held = await watch(uri, listener, AbortSignal.any([signal, leaving.signal]));
-      // Its server does not list it now.
+      // The server does not list the resource now.
       if (held === undefined) return void again();
       leaving.signal.addEventListener('abort', held.release, { once: true });
       if (leaving.signal.aborted) held.release();
       else if (mayHaveChanged(uri)) tell(uri);
     } catch {
-      // Its server is unavailable, or its person has no account there now.
+      // The server is unavailable, or the person has no account there now.
       again();
     }
   }
@@ -103,7 +103,7 @@ function createStreamWatches(
   }
 
   return {
-    /** Watches these and no others. Those that could not be watched are tried again. */
+    /** Watches exactly these resources. Failed watches are retried. */
     adjust(uris: readonly string[]): void {
       for (const [uri, leaving] of watched) if (!uris.includes(uri)) end(uri, leaving);
       for (const uri of uris) if (!watched.has(uri)) void begin(uri);

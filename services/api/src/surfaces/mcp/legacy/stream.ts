@@ -33,24 +33,24 @@ interface CallStream {
   readonly caller: Caller & { readonly kind: 'user' };
   readonly run: StreamRef;
   readonly request: StreamRequest;
-  /** How long ago the request came, in ms. */
+  /** How long ago the request arrived, in ms. */
   readonly ageMs: number;
-  /** The last event of the feed that the client has; nothing at the start of the stream. */
+  /** The last event of the feed that the client has; undefined at the start of the stream. */
   readonly after?: FeedPosition | undefined;
   readonly kind: CallKind;
-  /** When a call ended that its client may have forgotten, in ms since 1970. */
+  /** When the call ended, in ms since 1970, if its client may have forgotten it since. */
   readonly endedAt?: number | undefined;
   readonly shows: Shows;
-  /** The least severe level of the log messages that the client gets. */
+  /** The lowest severity of log messages that the client gets. */
   readonly logLevel: LogLevel;
-  /** True when events come that happened before the reader came: questions that have ended are then left out. */
+  /** True if events from before the reader came are sent. Questions that have already ended are then omitted. */
   readonly isReplay: boolean;
   readonly progressMs: number;
   readonly answerPage: AnswerPage | undefined;
   readonly waits: CallWaits;
-  /** The result in place of the tool's, where the person acts in another place. */
+  /** Makes the result that replaces the tool's if the person acts elsewhere. */
   readonly tell: (open: ElsewhereOpen) => Promise<WholeResult>;
-  /** Called once the result was written. */
+  /** Called once the result has been written. */
   readonly onFetched: () => Promise<void>;
 }
 
@@ -63,9 +63,9 @@ interface CallFramesDeps {
 type QuestionEvent = Extract<FollowedEvent, { type: 'question' }>;
 
 /**
- * The stream of one `tools/call`: an event to resume after, the call's questions and their ends, progress, and the result,
- * or what the client is told in its place. Ends with that; in any other case the connection is cut, and the client continues
- * on any pod.
+ * The stream of one `tools/call`: an event from which to resume, the call's questions and their ends, progress, and the
+ * result or the text about where the person acts. It ends after that. In any other case the connection is cut, and the
+ * client continues on any pod.
  */
 export async function* callFrames(
   deps: CallFramesDeps,
@@ -145,7 +145,7 @@ function createMessages(deps: CallFramesDeps, stream: CallStream) {
     return message === undefined ? [] : progressTexts(message);
   }
 
-  /** What the call's server logs. */
+  /** The log messages of the call's server. */
   function logged(event: FollowedEvent): string[] {
     if (event.type !== 'turn' || event.event.type !== 'tool-log' || event.isKnown) return [];
     const { level, logger, data } = event.event;
@@ -159,9 +159,9 @@ function createMessages(deps: CallFramesDeps, stream: CallStream) {
   return {
     onMisfit: questions.onMisfit,
     resultOf,
-    /** The request, with what its client was asked again. */
+    /** The request, and how often questions were asked again. */
     request: () => ({ ...request, again: questions.again() }),
-    /** Asks again what was answered with something that does not fit. */
+    /** Asks those questions again whose answers did not fit. */
     again: async () => (await questions.askAgain()).map(jsonLine),
     whileWaiting() {
       const open = questions.open();
@@ -188,13 +188,13 @@ function isSuperseded(event: FollowedEvent): boolean {
   return event.type === 'question' && event.isSuperseded;
 }
 
-/** The questions of a call, as its client knows them. */
+/** The questions of a call that its client knows. */
 function createQuestions(
   { engine, misfits }: CallFramesDeps,
   { caller, shows, isReplay, request }: CallStream,
 ) {
   const open = new Map<string, WaitingQuestion>();
-  /** After how many answers that did not fit each question was asked last. */
+  /** For each question: how many answers had not fit when it was last asked. */
   const counts = new Map(Object.entries(request.again ?? {}));
   const due = new Set<string>();
   const opened = new Set<string>();
@@ -248,11 +248,11 @@ function createQuestions(
   return {
     open: () => [...open.values()],
     again: () => Object.fromEntries(counts),
-    /** A question was answered with something that does not fit; without its id, any may have been. */
+    /** Reports an answer that did not fit its question. Without the id, it may be any question. */
     onMisfit(id?: string) {
       for (const one of id === undefined ? open.keys() : [id]) due.add(one);
     },
-    /** Asks again what was answered with something that does not fit. */
+    /** Asks those questions again whose answers did not fit. */
     async askAgain(): Promise<object[]> {
       const ids = [...due];
       due.clear();
@@ -265,7 +265,7 @@ function createQuestions(
       if (elicitation.status === 'opened') opened.add(elicitation.elicitationId);
       return [];
     },
-    /** The feed was lost: everything comes again. */
+    /** Reports that the feed was lost, so that everything is sent again. */
     restart: () => {
       replays = true;
     },

@@ -9,22 +9,25 @@ import type { McpDeps } from '../deps.ts';
 import { guardedBy } from '../server.ts';
 import type { HandedOver } from './handed-over.ts';
 
-/** The resources to which sessions are subscribed, on every pod. The pod that has a session's own stream watches them. */
+/** The subscribed resources of sessions, for all pods. The pod with the session's own stream watches them. */
 interface SessionSubscriptions {
   list(owner: Owner, sessionId: string): Promise<readonly string[]>;
-  /** Throws `invalid_request` beyond the bound. */
+  /** Throws `invalid_request` if the session has too many. */
   add(owner: Owner, sessionId: string, uri: string): Promise<void>;
   remove(owner: Owner, sessionId: string, uri: string): Promise<void>;
-  /** Ends all, and the stream that watches them. */
+  /** Ends all subscriptions, and the stream that watches them. */
   end(owner: Owner, sessionId: string): Promise<void>;
-  /** Calls the listener when they changed, or may have, on whichever pod. Returns what ends it. */
+  /**
+   * Calls the listener when the subscriptions have changed, or may have changed, on any pod. The returned function ends
+   * this.
+   */
   follow(owner: Owner, sessionId: string, listener: () => void): () => void;
 }
 
 type SubscriptionDeps = Pick<McpDeps, 'records' | 'sessionMs' | 'subscriptionChanges' | 'subscriptionsMax'>;
 
 const Uris = z.array(z.string());
-// A session keeps as many as it may subscribe to in one record.
+// The maximum length of an address, because one record contains all subscriptions of a session.
 const URI_LENGTH_MAX = 4_096;
 
 export function createSubscriptions({
@@ -77,14 +80,14 @@ export function createSubscriptions({
   };
 }
 
-/** A request of a session that may subscribe. */
+/** A request in a session that may subscribe. */
 interface SubscribingRequest {
   readonly call: Pick<RouteCall, 'caller'>;
   readonly sessionId: string;
   readonly handedOver: HandedOver;
 }
 
-/** Registers what a session may subscribe to with the server of one of its requests. */
+/** Registers the handlers for subscriptions with the server of a session's request. */
 export function registerSubscriptions(
   deps: SubscriptionDeps & Pick<McpDeps, 'turns' | 'onFault'>,
   server: Server,

@@ -27,7 +27,7 @@ export interface LegacyDeps extends McpDeps {
   readonly misfits: Misfits;
 }
 
-/** A session as a request names it. */
+/** A session that a request names. */
 export interface RequestSession {
   readonly id: string;
   readonly shows: Shows;
@@ -35,7 +35,7 @@ export interface RequestSession {
   readonly isOpen: IsOpen;
 }
 
-/** Begins a call and streams it. The client's disconnecting does not end the call. */
+/** Begins a call and streams it. If the client disconnects, the call continues. */
 export async function streamToolCall(
   deps: LegacyDeps,
   call: RouteCall,
@@ -52,7 +52,7 @@ export async function streamToolCall(
   });
 }
 
-/** Continues the stream of a call after an event, on any pod. Undefined where the call is no longer stored. */
+/** Continues the stream of a call after an event, on any pod. Undefined if the call is no longer stored. */
 export async function resumeToolCall(
   deps: LegacyDeps,
   call: RouteCall,
@@ -69,8 +69,8 @@ export async function resumeToolCall(
 }
 
 /**
- * Begins a call and waits for its result, for a client that takes no stream: it can be shown urls by an error only. The
- * wait takes a place among the streams of the user, as it may last as long as one.
+ * Begins a call and waits for its result, for a client that accepts no stream. Such a client can be shown a url only
+ * through an error. The wait takes one of the user's stream places, because it may last as long as a stream.
  */
 export async function awaitToolCall(
   deps: LegacyDeps,
@@ -116,7 +116,7 @@ async function awaitResult(
   }
 }
 
-/** What a client shows that takes no stream: nor can it be sent requests. */
+/** The capabilities of a client that accepts no stream: no requests can be sent to it. */
 export function shownInReply(shows: Shows): Shows {
   return { ...shows, form: false, services: undefined };
 }
@@ -131,7 +131,7 @@ function urlsReply({ id }: ToolCallMessage, questions: readonly Elicitation[]): 
   return json(200, errorMessage(error, id));
 }
 
-/** Begins a call. `at` is the time before that, on the clock of the records: all that it asks is asked later. */
+/** Begins a call. `at` is the time before that on the records' clock, so everything that the call asks is later. */
 async function begin(
   { calls, records }: LegacyDeps,
   call: RouteCall,
@@ -152,7 +152,7 @@ async function begin(
     support,
     check: refuseTaskOnly,
     clientId: call.clientId,
-    // Where its client shows nothing, no request stays until its person has answered.
+    // If the client shows nothing, no request waits until its person has answered, so the turn may be detached.
     delivery: shows.form || shows.url || shows.services !== undefined ? 'hold' : 'detach',
     request: { sessionId, id, isOpen },
   });
@@ -172,7 +172,7 @@ interface StreamedCall {
   readonly session: RequestSession;
   readonly started: StartedCall;
   readonly request: StreamRequest;
-  /** The tool, where the client shows the card of the call and the request names it. */
+  /** The tool, if the client shows the card of the call and the request names the tool. */
   readonly tool?: string | undefined;
   readonly after?: StreamPosition['after'];
 }
@@ -233,7 +233,7 @@ async function framesReply(
 
 const SSE_HEADERS = { 'content-type': 'text/event-stream' };
 
-/** Releases the place when the stream ends. A stream that was interrupted is cut. */
+/** Releases the place when the stream ends. An interrupted stream is cut. */
 async function* released<Item>(
   items: AsyncGenerator<Item, 'end' | 'cut'>,
   { signal, release }: Pick<StreamPlace, 'signal' | 'release'>,

@@ -30,7 +30,7 @@ import type { CallState, createCallState } from './state.ts';
 interface ToolCallDeps extends McpDeps {
   readonly calls: Calls;
   readonly state: ReturnType<typeof createCallState>;
-  /** Ends the round of this request, not its call. */
+  /** Ends the round of this request, but not its call. */
   readonly served: AbortSignal;
 }
 
@@ -42,9 +42,10 @@ interface ToolCallParams {
 }
 
 /**
- * One request of a tool call: the first one begins the call, a later one names it by `requestState` and may bring
- * answers. Replies with the result, with what the call asks (`input_required`), or with the call as a task. A client that closes its request
- * cancels the call; a pod that drains, a token that expires and a lost place in the user's streams do not.
+ * Serves one request of a tool call. The first request begins the call. A later one names the call by `requestState`,
+ * and may contain answers. Replies with the result, with the questions of the call (`input_required`), or with the call
+ * as a task. A client that closes its request cancels the call; a draining pod, an expired token and a lost stream
+ * place do not.
  */
 export async function answerToolCall(
   deps: ToolCallDeps,
@@ -85,7 +86,10 @@ export async function answerToolCall(
   }
 }
 
-/** One request of a read during which its server asks: as a tool call, with a place among the streams of the user. */
+/**
+ * Serves one request of a read during which its server asks, like a tool call. It takes one of the user's stream
+ * places.
+ */
 export function answerRead(deps: ToolCallDeps, call: RouteCall, read: RequestedRead, ctx: ServerContext) {
   const reader = { stream: 'mcp', returns: false };
   return inStreamPlace(deps.limits, call, reader, async (place) => {
@@ -96,13 +100,13 @@ export function answerRead(deps: ToolCallDeps, call: RouteCall, read: RequestedR
 
 const STILL_OPEN: CallRound = { type: 'open' };
 
-/** Gives the client the call as a task. What belongs to its state, `tasks/get` tells. */
+/** Gives the client the call as a task. The client gets the details of its state from `tasks/get`. */
 async function taskOf(deps: ToolCallDeps, started: StartedCall, ctx: ServerContext): Promise<CallToolResult> {
   await deps.calls.handOver(started);
   const task = await readTask(deps, started.run, showsOfEnvelope(ctx.mcpReq.envelope));
   if (task === undefined) throw unknownTask();
   const { head, state } = task;
-  // The SDK types results of the core alone.
+  // The SDK's types only contain the core's results.
   return { resultType: 'task', ...head, status: state.status } as unknown as CallToolResult;
 }
 
@@ -127,7 +131,7 @@ async function startedCall(
     return deps.calls.begin({ ...named, delivery: 'detach' });
   }
   const started = await deps.calls.resume(named, resumed.call);
-  // What does not fit stays open, and is asked again.
+  // Questions whose answers do not fit stay open and are asked again.
   await recordAnswers(deps, call, started.run, ctx.mcpReq.inputResponses ?? {});
   return started;
 }
@@ -142,7 +146,7 @@ async function resultOfRound(
     await calls.release(call);
     const { refusal } = round;
     if (refusal !== undefined) throw new ProtocolError(refusal.code, refusal.message, refusal.data);
-    // The result is the tool's; the SDK checks its form.
+    // This is the tool's own result, whose form the SDK checks.
     return round.result as CallToolResult;
   }
   if (round.type === 'told') {
@@ -153,7 +157,7 @@ async function resultOfRound(
   if (round.type === 'gone') throw new ProtocolError(RPC.invalidParams, 'Invalid or expired requestState');
   const { questions, requests } = round.type === 'asks' ? round : { questions: [], requests: [] };
   const ends = [
-    // An operator may move a deadline up to then, and the client keeps its state.
+    // An operator may move a deadline up to this time, and the client keeps its state until then.
     ...questions.map(({ createdAt }) => Date.parse(createdAt) + TIMEOUT_SECONDS_MAX * 1000),
     ...requests.map(({ expiresAt }) => expiresAt),
   ];
@@ -164,7 +168,7 @@ async function resultOfRound(
   return inputRequired({ inputRequests, requestState });
 }
 
-/** Sends progress where the client asked for it. */
+/** Sends progress if the client asked for it. */
 function progressSender(ctx: ServerContext, ageMs: number): (message: string) => void {
   const token = isRecord(ctx.mcpReq._meta) ? ctx.mcpReq._meta.progressToken : undefined;
   const progress = createProgress(token as ProgressToken | undefined, ageMs);

@@ -14,11 +14,11 @@ import { findTask } from '../tasks/task.ts';
 import { watchTask } from '../tasks/watch-tasks.ts';
 import { createNotices } from '../waiting/notices.ts';
 
-/** What one `subscriptions/listen` watches. */
+/** The watches of one `subscriptions/listen`. */
 interface Listening {
-  /** The request, with the resources that are watched: the SDK acknowledges those. */
+  /** The request, reduced to the resources that are watched, which the SDK acknowledges. */
   readonly body: unknown;
-  /** The stream of the request, from the SDK's, whose first piece is the acknowledgement. */
+  /** Makes the stream of the request from the SDK's stream, whose first piece is the acknowledgement. */
   stream(pieces: AsyncIterator<string, unknown>): AsyncGenerator<string, 'end'>;
   readonly release: () => void;
 }
@@ -27,7 +27,7 @@ interface ListenDeps extends McpDeps {
   readonly calls: Calls;
 }
 
-// As the SDK does.
+// The SDK's own value.
 const QUIET_MS = 15_000;
 const KEEP_ALIVE = ': keepalive\n\n';
 const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
@@ -37,7 +37,7 @@ export function isListening(body: unknown): boolean {
   return isRecord(body) && body.method === 'subscriptions/listen';
 }
 
-/** The refusal of a request that may not listen; nothing for any other request. */
+/** The refusal of a request that may not listen; undefined for all other requests. */
 export function refusalOfListening(
   { subscriptionsMax }: Pick<McpDeps, 'subscriptionsMax'>,
   call: Pick<RouteCall, 'body'>,
@@ -45,7 +45,7 @@ export function refusalOfListening(
   if (!isListening(call.body)) return undefined;
   const { uris, tasks, envelope } = filterIn(call.body);
   if (tasks === 'malformed') return refusal(call, 200, RPC.invalidParams, 'taskIds must be a list of texts.');
-  // It would wait for what never comes.
+  // Without the extension, the client would wait for reports that never come.
   if (tasks !== undefined && !knowsTasks(envelope)) return refusalWith(call, 400, tasksMissing());
   if (uris.length + (tasks?.length ?? 0) <= subscriptionsMax) return undefined;
   const message = `At most ${subscriptionsMax} resources and tasks can be listened to at once.`;
@@ -53,8 +53,8 @@ export function refusalOfListening(
 }
 
 /**
- * Watches the resources and the tasks that a `subscriptions/listen` names, each before it is acknowledged. What cannot be
- * watched is left out. Throws `unavailable` and `rate_limited`.
+ * Watches the resources and tasks that a `subscriptions/listen` names, before they are acknowledged. Those that cannot
+ * be watched are omitted. Throws `unavailable` and `rate_limited`.
  */
 export async function beginListening(
   deps: ListenDeps,
@@ -64,7 +64,7 @@ export async function beginListening(
   const { uris, tasks, envelope, withUris } = filterIn(body);
   await admitted;
   const notices = createNotices(signal);
-  // Each of what is watched listens to it.
+  // Every watch adds a listener to the signal.
   setMaxListeners(0, signal);
   const owner = principalOf(userOf(caller));
   const ids = Array.isArray(tasks) ? tasks : [];
@@ -113,13 +113,13 @@ const Acknowledgement = z.looseObject({
   params: z.looseObject({ notifications: z.looseObject({}), _meta: z.looseObject({}) }),
 });
 
-/** The acknowledgement in a piece of the SDK. */
+/** The acknowledgement in a piece of the SDK's stream. */
 function messageIn(piece: unknown): z.infer<typeof Acknowledgement> {
   const text = String(piece);
   return Acknowledgement.parse(JSON.parse(text.slice(text.indexOf(DATA) + DATA.length)));
 }
 
-/** What a request listens to, and the request with other resources. */
+/** The resources that a request names, and the request with other resources. */
 function filterIn(body: unknown) {
   const params = isRecord(body) && isRecord(body.params) ? body.params : {};
   const filter = isRecord(params.notifications) ? params.notifications : {};
@@ -133,7 +133,7 @@ function filterIn(body: unknown) {
     tasks: tasks.success ? tasks.data : ('malformed' as const),
     envelope: isRecord(params._meta) ? params._meta : {},
     withUris(resourceSubscriptions: readonly string[]): unknown {
-      // One that is not well formed is the SDK's to refuse.
+      // The SDK refuses malformed requests, so they stay unchanged.
       if (!isRecord(body) || uris.length < named.length) return body;
       return { ...body, params: { ...params, notifications: { ...filter, resourceSubscriptions } } };
     },

@@ -13,7 +13,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
  * Throws a mismatch unless the headers of a call mirror its arguments as the tool declares (MCP 2026-07-28, Streamable
- * HTTP): what stands between may have routed or admitted the call by them. A header without its argument counts as none.
+ * HTTP): a proxy may have routed or admitted the call by its headers. A header without its argument is ignored.
  */
 export function checkParamHeaders(
   { paramHeaders = [] }: Pick<FoundTool, 'paramHeaders'>,
@@ -32,7 +32,7 @@ export function checkParamHeaders(
   }
 }
 
-/** The argument, where it is a plain value: no other has a header. */
+/** The argument, if it is a plain value. Other values have no header. */
 function argumentAt(args: unknown, { path }: DeclaredHeader): string | number | boolean | undefined {
   let value = args;
   for (const key of path) value = isRecord(value) ? own(value, key) : undefined;

@@ -22,7 +22,7 @@ import { answerRead, answerToolCall } from './call.ts';
 import { beginListening, isListening, refusalOfListening } from './listen.ts';
 import { createCallState } from './state.ts';
 
-/** Serves requests of revision 2026-07-28, each by itself: any pod serves any of them. */
+/** Serves requests of revision 2026-07-28 separately, so any pod can serve each of them. */
 export function createModernServing(deps: McpDeps, calls: Calls) {
   const cardTools = createCardTools(deps);
   const guarded = guardedBy(deps.onFault);
@@ -89,12 +89,15 @@ export function createModernServing(deps: McpDeps, calls: Calls) {
   };
 }
 
-/** A call returns its state when the pod drains or the token expires; its client continues with another request. */
+/**
+ * Lets the reply of a call end by itself: it returns its state when the pod drains or the token expires, and the client
+ * continues with another request.
+ */
 function endingItself(body: unknown, reply: Reply): Reply {
   return reply.type === 'pieces' && mayAsk(body) ? { ...reply, endsItself: true } : reply;
 }
 
-/** The SDK knows its own mismatches alone, and replies with 200 to those of Parley. */
+/** Sets the status 400 for a header mismatch. The SDK does this only for mismatches that it finds itself. */
 function refusedBeforehand(reply: Reply): Reply {
   if (reply.type !== 'json' || !isRecord(reply.body)) return reply;
   const { error } = reply.body;
@@ -103,28 +106,30 @@ function refusedBeforehand(reply: Reply): Reply {
 
 interface ServedRequest {
   readonly call: RouteCall;
-  /** Aborted when the client disconnects, the pod drains, or another reader took the place of this one. */
+  /** Aborted when the client disconnects, the pod drains, or another reader takes over this one's stream place. */
   readonly served: AbortSignal;
 }
 
-/** The client's disconnecting alone, which cancels a call: a pod that drains or a lost place cancels none. */
+/**
+ * Aborted only when the client disconnects, which cancels a call. A draining pod or a lost place does not cancel it.
+ */
 function disconnectOf(call: RouteCall): AbortSignal {
   const disconnect = new AbortController();
   call.whenOver(() => call.draining || disconnect.abort());
   return disconnect.signal;
 }
 
-/** True for requests that may take as long as a person thinks. */
+/** True for requests that may take as long as a person needs. */
 function isLong(body: unknown): boolean {
   return (isToolCall(body) && !isOfCard(body)) || isListening(body);
 }
 
-/** True for a call of the card, which is answered at once. */
+/** True for a call of the card, which gets its reply at once. */
 function isOfCard(body: unknown): boolean {
   return isCardTool(paramsOf(body).name) && showsOfBody(body).apps;
 }
 
-/** What the client of a request declares in it. */
+/** The capabilities that the client declares in its request. */
 function showsOfBody(body: unknown): Shows {
   const { _meta: meta } = paramsOf(body);
   return showsOfEnvelope(isRecord(meta) ? meta : undefined);
@@ -134,7 +139,7 @@ function isToolCall(body: unknown): boolean {
   return isRecord(body) && body.method === 'tools/call';
 }
 
-/** True for requests that become a call where their server asks. */
+/** True for requests that become a call if their server asks. */
 function mayAsk(body: unknown): boolean {
   return isToolCall(body) || (isRecord(body) && READS.includes(String(body.method)));
 }
@@ -148,7 +153,7 @@ function paramsOf(body: unknown): Readonly<Record<string, unknown>> {
   return isRecord(body) && isRecord(body.params) ? body.params : {};
 }
 
-/** Identifies what is requested. */
+/** A digest of the requested call. */
 function digestOf(body: unknown): string {
   const { name, arguments: args, uri } = paramsOf(body);
   if (isToolCall(body) || !mayAsk(body) || !isRecord(body)) return callDigest(String(name), args ?? {});

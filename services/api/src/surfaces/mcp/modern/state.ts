@@ -3,16 +3,19 @@ import { createRequestStateCodec, type ServerContext } from '@modelcontextprotoc
 import type { Owner } from '@parley/core/domain/ids';
 import type { ShownModes } from '../waiting/waits.ts';
 
-/** What `requestState` names: a call of its caller. It holds no secret; the client can read it. */
+/**
+ * The content of `requestState`, which names a call of its caller. It contains no secret, because the client can read
+ * it.
+ */
 export interface CallState {
   readonly call: string;
   /** When the call began, in ms since 1970 on the clock of the questions. */
   readonly at: number;
-  /** What the client that began it declared; absent in states of earlier builds. */
+  /** The capabilities that the client declared at the beginning; absent in states of earlier builds. */
   readonly shows?: ShownModes;
-  /** When it is no longer accepted, in seconds since 1970 on the clock of the questions. */
+  /** When the state expires, in seconds since 1970 on the clock of the questions. */
   readonly until: number;
-  /** Makes the states of two rounds differ that end in the same second: a client may compare them. */
+  /** Distinguishes the states of two rounds that end in the same second, because a client may compare them. */
   readonly nonce: string;
 }
 
@@ -26,13 +29,13 @@ interface CallStateDeps {
   readonly owner: Owner;
   /** Identifies the tool and its arguments. */
   readonly digest: string;
-  /** The clock by which questions end, in ms since 1970. */
+  /** The clock on which questions expire, in ms since 1970. */
   readonly now: () => Promise<number>;
 }
 
 /**
- * Signs the state of one person's call of one tool with certain arguments, with the first key; no other call may use it. Each
- * of the keys verifies it, because clients hold states as long as questions are open.
+ * Signs the state of one person's call of one tool with certain arguments, with the first key. No other call may use
+ * the state. Each key can verify it, because clients keep states as long as questions are open.
  */
 export function createCallState({ keys, owner: { tenant, userId }, digest, now }: CallStateDeps) {
   const bind = () => JSON.stringify([tenant, userId, 'tools/call', digest]);
@@ -42,7 +45,9 @@ export function createCallState({ keys, owner: { tenant, userId }, digest, now }
   const [codec] = codecs;
   if (codec === undefined) throw new RangeError('A state needs a key.');
   return {
-    /** The state, until the last of these times, in ms since 1970, for as long as something can be answered. */
+    /**
+     * Makes the state. It is valid until the last of these times (ms since 1970), as long as something can be answered.
+     */
     async mint(
       call: Omit<CallState, 'until' | 'nonce'>,
       ends: readonly number[],

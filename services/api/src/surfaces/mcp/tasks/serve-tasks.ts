@@ -24,7 +24,7 @@ type Served = Readonly<Record<string, unknown>>;
 
 /** Serves `tasks/get`, `tasks/update` and `tasks/cancel` of one request, on any pod. */
 export function serveTasks(server: Server, deps: TasksDeps, call: RouteCall): void {
-  /** Finds the task, and does with it what is asked. */
+  /** Finds the task and applies the request to it. */
   async function serve<Found>(
     taskId: string,
     { mcpReq }: ServerContext,
@@ -51,14 +51,14 @@ export function serveTasks(server: Server, deps: TasksDeps, call: RouteCall): vo
   server.setRequestHandler('tasks/get', { params: Named }, ({ taskId }, ctx) =>
     serve(taskId, ctx, read(ctx), async ({ run, head, state }) => {
       if (run.status !== 'running') await deps.calls.releaseTask(run);
-      // Nobody else may follow a task whose pod has died.
+      // If the task's pod has died and nobody else follows the task, this makes another pod continue it.
       else if (run.owner !== DETACHED) await deps.turns.isRunning(run, run);
       return { ...head, ...state };
     }),
   );
   server.setRequestHandler('tasks/update', { params: Named }, ({ taskId }, ctx) =>
     serve(taskId, ctx, find, async (run) => {
-      // The SDK takes them out of the parameters.
+      // The SDK moves the answers out of the parameters.
       const [misfit] = await recordAnswers(deps, call, run, ctx.mcpReq.inputResponses ?? {});
       if (misfit === undefined) return {};
       const { message, data } = rpcErrorOf(misfit);

@@ -13,7 +13,7 @@ import { createOpenAsks, type OpenAsks } from '../waiting/open-asks.ts';
 import { toldStatus } from '../waiting/told.ts';
 import { isShown } from '../waiting/waits.ts';
 
-/** What every state of a task has. */
+/** The members that every state of a task has. */
 interface McpTaskHead {
   readonly taskId: string;
   readonly statusMessage?: string;
@@ -23,7 +23,7 @@ interface McpTaskHead {
   readonly pollIntervalMs: number;
 }
 
-/** What a task has in its state alone. */
+/** The members that a task has only in its state. */
 type McpTaskState =
   | { readonly status: 'working' | 'cancelled' }
   | { readonly status: 'input_required'; readonly inputRequests: Readonly<Record<string, unknown>> }
@@ -39,10 +39,11 @@ interface McpTask {
 
 type TaskDeps = Pick<McpDeps, 'turns' | 'clientRequests' | 'callMs' | 'answerPage' | 'connectBaseUrl'>;
 
-// A task that has not changed for long will not change soon: of many that wait for people, few are polled at a time.
+// The limits of the polling interval. A task that has not changed for long will probably not change soon, so it is
+// polled less often.
 const POLL = { leastMs: 1_000, mostMs: 10_000, ofQuiet: 0.1 };
 
-/** The call that a task is; undefined where the owner has none with this id. Throws `unavailable`. */
+/** The call that is a task; undefined if the owner has no task with this id. Throws `unavailable`. */
 export async function findTask(
   { turns }: Pick<TaskDeps, 'turns'>,
   stream: StreamRef,
@@ -51,9 +52,9 @@ export async function findTask(
   return run !== undefined && isCall(run) ? run : undefined;
 }
 
-/** What the events of a call say about its task, as they go by. */
+/** The state of a task according to the events of its call. */
 interface TaskView {
-  /** Takes the next event. True when it changed the task. */
+  /** Reads the next event. Returns true if it changed the task. */
   take(event: FollowedEvent): boolean;
   readonly asks: OpenAsks;
   readonly progress: string | undefined;
@@ -84,8 +85,8 @@ export function createTaskView({ agent }: Run): TaskView {
 }
 
 /**
- * A call as a task, as the client of one request sees it: what its run and its feed hold, in one read. Undefined where the owner
- * has no call with this id. Throws `unavailable`.
+ * Reads a call as a task, for the client of one request: its run and its feed in one read. Undefined if the owner has
+ * no call with this id. Throws `unavailable`.
  */
 export async function readTask(
   deps: TaskDeps,
@@ -101,7 +102,7 @@ export async function readTask(
   let writtenAt = updatedAt;
   for await (const item of items) {
     writtenAt = Math.max(writtenAt, item.at);
-    // A take-over by another pod is an item, too, and nothing that the client could see changes with it.
+    // Some items, such as a take-over by another pod, change nothing that the client can see.
     for (const event of read(item)) if (view.take(event)) updatedAt = Math.max(updatedAt, item.at);
   }
   const told = run.status === 'running' ? await openState(deps, run, view, shows) : endedState(run, view.end);
@@ -116,7 +117,7 @@ export async function readTask(
   };
 }
 
-/** The state of a task, and what its client is told of it. */
+/** The state of a task, and the text about it for the client. */
 interface ToldState {
   readonly state: McpTaskState;
   readonly message?: string | undefined;
@@ -125,7 +126,8 @@ interface ToldState {
 function endedState({ status }: Run, end: EndedCall | undefined): ToldState {
   if (status === 'stopped') return { state: { status: 'cancelled' }, message: 'The call was stopped.' };
   if (end !== undefined && end.refusal === undefined)
-    // As the call would have returned it: clients take it for a whole result of their revision.
+    // The result is as the call would have returned it, because clients take it for a complete result of their
+    // revision.
     return { state: { status: 'completed', result: { resultType: 'complete', ...(end.result as object) } } };
   const error = end?.refusal ?? LOST;
   return { state: { status: 'failed', error }, message: error.message };
@@ -160,13 +162,13 @@ function does({ services }: Shows, method: string): boolean {
   return method === 'roots/list' ? services?.roots === true : services?.sampling !== undefined;
 }
 
-/** The last moment at which something open can be answered, in ms since 1970. */
+/** The last time at which something open can be answered, in ms since 1970. */
 function deadlineOf({ questions, approvals, requests }: OpenAsks): number {
   const ends = [...questions, ...approvals].map(({ expiresAt }) => Date.parse(expiresAt));
   return Math.max(0, ...ends, ...requests.map(({ expiresAt }) => expiresAt));
 }
 
-/** `keptFrom`: a run is kept as long as it waits, and from then on for the retention. */
+/** `keptFrom`: a run is stored as long as it waits, and for the retention after that time. */
 function headOf(
   { callMs }: Pick<TaskDeps, 'callMs'>,
   { streamRequestId, startedAt }: Run,
@@ -179,12 +181,12 @@ function headOf(
     createdAt: new Date(startedAt).toISOString(),
     lastUpdatedAt: new Date(updatedAt).toISOString(),
     ttlMs: Math.ceil(keptFrom - startedAt + callMs),
-    // A hint, by the clock of this pod.
+    // This is only a hint, so the pod's own clock is good enough.
     pollIntervalMs: pollMs(Date.now() - updatedAt),
   };
 }
 
-/** How long a client pauses between polls of a task that has been quiet for this long. */
+/** The interval between polls of a task that has been quiet for this long. */
 function pollMs(quietMs: number): number {
   return Math.round(Math.min(POLL.mostMs, Math.max(POLL.leastMs, quietMs * POLL.ofQuiet)));
 }

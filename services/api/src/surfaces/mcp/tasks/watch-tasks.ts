@@ -17,11 +17,14 @@ interface WatchDeps extends McpDeps {
 interface TaskFollowing {
   readonly shows: Shows;
   readonly notices: ListenNotices;
-  /** Ends it. */
+  /** When aborted, the following ends. */
   readonly signal: AbortSignal;
 }
 
-/** Tells the state of a task, and each change of it. Like each reader, it has another pod continue a task whose pod dies. */
+/**
+ * Reports the state of a task and each change of it. Like every reader, it lets another pod continue a task whose pod
+ * dies.
+ */
 export async function watchTask(deps: WatchDeps, run: Run, following: TaskFollowing): Promise<void> {
   const { shows, notices, signal } = following;
   const view = createTaskView(run);
@@ -43,7 +46,9 @@ export async function watchTask(deps: WatchDeps, run: Run, following: TaskFollow
   }
 }
 
-/** Reads what there is to say of a task that its client was not told of. Time that has passed is no news. */
+/**
+ * Makes a function that reads a task and returns what its client does not know yet. The passing of time is no change.
+ */
 function createTelling(deps: WatchDeps, run: Run, shows: Shows) {
   let known: unknown;
   return async () => {

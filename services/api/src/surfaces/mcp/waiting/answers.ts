@@ -6,12 +6,13 @@ import type { RouteCall } from '../../../http/route.ts';
 import type { McpDeps } from '../deps.ts';
 import { recordAnswer } from '../questions.ts';
 
-// More questions than a run has open at once.
+// The maximum number of answers: more than a run has questions open at once.
 const ANSWERS_MAX = 50;
 
 /**
- * Records what a client answers to its input requests, by their keys. A key that is no open one of the run is ignored. What
- * does not fit its form stays open; returns the errors. Throws `unavailable` and `rate_limited`.
+ * Records a client's answers to its input requests, by their keys. Keys that are not open in the run are ignored. If an
+ * answer does not fit its form, the question stays open. Returns the errors of such answers. Throws `unavailable` and
+ * `rate_limited`.
  */
 export async function recordAnswers(
   deps: Pick<McpDeps, 'engine' | 'clientRequests' | 'limits'>,

@@ -13,35 +13,35 @@ import {
 import type { McpDeps } from '../deps.ts';
 import type { LeftCalls } from './left-calls.ts';
 
-/** Under what key a request begins its call. Equal calls have one key while the result was not fetched. */
+/** Determines the key under which a request begins its call. Equal calls share a key until the result was fetched. */
 interface CallKeys {
-  /** The key under which a request begins its call: that of the first request with this name. */
+  /** The key under which a request begins its call: the key of the first request with this name. */
   keyFor(owner: Owner, call: CallName, request: RequestName | undefined): Promise<CallKey>;
 }
 
 interface CallKey {
   readonly key: string;
-  /** When the call ended, in ms since 1970, where that is long ago. */
+  /** When the call ended, in ms since 1970, if that is long ago. */
   readonly endedAt?: number | undefined;
 }
 
-// A client that returns later than this after the end of its call asks anew.
+// A client that returns later than this after the end of its call begins a new one.
 const UNFETCHED_MS = 600_000;
 
-/** The record of the running or unfetched call with a digest. */
+/** The name of the record of the running or unfetched call with a digest. */
 export const callName = (digest: string): string => `mcp-call/${digest}`;
 
-/** The record of the call that a request began. */
+/** The name of the record of the call that a request began. */
 export const requestName = (request: RequestName): string => `mcp-request/${textOfRequest(request)}`;
 
-/** What the names of the records of a session's requests begin with. */
+/** The prefix of the names of the records of a session's requests. */
 export const requestsOf = (sessionId: string): string => `mcp-request/${sessionId}/`;
 
 export function createCallKeys(
   { records, engine, callMs }: Pick<McpDeps, 'records' | 'engine' | 'callMs'>,
   leftCalls: Pick<LeftCalls, 'findTold' | 'isLeft'>,
 ): CallKeys {
-  /** The key of the equal call whose result was not fetched, or a new one. */
+  /** The key of the equal call whose result was not fetched, or else a new key. */
   async function joinedKey(owner: Owner, digest: string): Promise<CallKey & { readonly isNew: boolean }> {
     for (;;) {
       const minted = newName();
@@ -55,13 +55,14 @@ export function createCallKeys(
   }
 
   async function joins(run: RunRef, isStored: boolean, endedAt: number | undefined): Promise<boolean> {
-    // Without events it has just been named, unless a client has left it since.
+    // A call without events has just been named, unless a client has since left it.
     if (!isStored) return !(await leftCalls.isLeft(run));
-    // A person acts on a page when they find the time, and says so to their client later. A task has an id for that.
+    // A call about which a client was told is joined even later, because the person acts on a page in their own time. A
+    // task has an id for that.
     return endedAt === undefined || (await leftCalls.findTold(run)) !== undefined;
   }
 
-  /** Whether the events of a call are stored, and when it ended, if that is long ago. */
+  /** Whether the events of a call are stored, and when the call ended if that is long ago. */
   async function standingOf(
     run: RunRef,
   ): Promise<{ readonly isStored: boolean; readonly endedAt?: number | undefined }> {
@@ -82,7 +83,7 @@ export function createCallKeys(
       if (request === undefined) return { key, endedAt };
       const stored = await records.putIfAbsent(owner, requestName(request), `${key}.${call}.${kind}`, callMs);
       const { key: first, digest: callOfFirst } = storedCall(stored);
-      // A key that another request began with stays: its call is under way.
+      // If the key came from another request it stays, because that request's call is under way.
       if (isNew && first !== key) await records.remove(owner, callName(call), key);
       if (callOfFirst === call) return { key: first, endedAt: first === key ? endedAt : undefined };
       throw new ParleyError('invalid_request', 'The id of this request was used before.');

@@ -2,22 +2,28 @@ import type { RunRef } from '@parley/shared/domain/runs/run';
 import type { OwnerRecords } from '@parley/shared/ports/owner-records';
 import { keyOfCall } from '../call-names.ts';
 
-/** The calls that a client left to themselves, on every pod: it was told where its person acts, or has the call as a task. */
+/**
+ * The calls that clients have left running, for all pods: the client was told where its person acts, or has the call as
+ * a task.
+ */
 export interface LeftCalls {
-  /** The client was told of all that the call has asked up to `upTo`, in ms since 1970. Remembered for at least `keptMs`. */
+  /**
+   * Records that the client was told about everything that the call had asked up to `upTo`, in ms since 1970. Stored
+   * for at least `keptMs`.
+   */
   noteTold(run: RunRef, upTo: number, keptMs: number): Promise<void>;
   findTold(run: RunRef): Promise<ToldCall | undefined>;
-  /** The result of a call that was told was fetched. Remembered for `keptMs`. */
+  /** Records that the result of a call about which a client was told has been fetched. Stored for `keptMs`. */
   fetched(run: RunRef, keptMs: number): Promise<void>;
-  /** A client has the call with this digest as a task. Remembered for `keptMs`. */
+  /** Records that a client has the call with this digest as a task. Stored for `keptMs`. */
   noteTask(run: RunRef, digest: string, keptMs: number): Promise<void>;
-  /** The digest of a call that is a task whose result was not fetched. */
+  /** The digest of a call that is a task and whose result was not fetched. */
   digestOfTask(run: RunRef): Promise<string | undefined>;
   isLeft(run: RunRef): Promise<boolean>;
   forget(run: RunRef): Promise<void>;
 }
 
-/** Up to which question its client was told, or that the result was fetched since. */
+/** Up to which time the client was told about questions, or that the result was fetched since. */
 type ToldCall = { readonly upTo: number } | 'fetched';
 
 const FETCHED = 'fetched';

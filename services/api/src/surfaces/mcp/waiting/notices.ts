@@ -5,11 +5,14 @@ import type { notification } from '../json-rpc.ts';
 /** A notification of one stream. */
 type ListenNotice = ReturnType<typeof notification>;
 
-/** What one stream has to tell. A thing that changes again before it is told is told once, as it is then. */
+/**
+ * The pending notifications of one stream. If something changes again before it is reported, it is reported once, in
+ * its latest state.
+ */
 export interface ListenNotices {
-  /** Something has changed. `tell` reads what to say of it; undefined where that is nothing. */
+  /** Reports a change. `tell` reads the notification; undefined if there is nothing to say. */
   changed(key: string, tell: () => Promise<ListenNotice | undefined>): void;
-  /** What there is to tell, until the signal aborts; nothing each time that there was none for `quietMs`. */
+  /** Yields the notifications until the signal aborts, and undefined after each `quietMs` without one. */
   told(quietMs: number): AsyncGenerator<ListenNotice | undefined, void>;
 }
 

@@ -3,14 +3,14 @@ import type { Elicitation } from '@parley/core/domain/elicitations/elicitation';
 import type { FollowedEvent } from '../../../turns/follow.ts';
 import { type ClientAsked, createOpenRequests } from '../open-requests.ts';
 
-/** All that a call waits for, as its events go by. */
+/** Tracks everything for which a call waits, from its events. */
 export interface OpenAsks {
-  /** Takes the next event. True when it changed what is open. */
+  /** Reads the next event. Returns true if it changed what is open. */
   take(event: FollowedEvent): boolean;
   readonly questions: readonly Elicitation[];
   readonly approvals: readonly Approval[];
   readonly requests: readonly ClientAsked[];
-  /** The client has replied to a request. */
+  /** Records that the client has replied to a request. */
   replied(requestId: string): void;
 }
 

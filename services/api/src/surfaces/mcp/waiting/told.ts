@@ -10,13 +10,14 @@ import type { ElsewhereOpen } from './waits.ts';
 
 type Hosted = Pick<McpDeps, 'answerPage' | 'connectBaseUrl' | 'card'>;
 
-// The pages show the whole text.
+// The maximum length of a text here. The hosted pages show the whole text.
 const TEXT_MAX = 500;
 
 /**
- * The result of a call that waits for its person in a place that its client cannot show: what the model tells the person,
- * and that the same call continues this one. An error, because it is not what the tool returns: a program must not take it for
- * that, and a schema of the tool's output does not fit it. `tool`: what was called, where the client shows the card of the call.
+ * The result of a call that waits for its person in a place that its client cannot show. It says what the model should
+ * tell the person, and that repeating the call continues it. It is an error, so that no program takes it for the tool's
+ * result and it need not fit the tool's output schema. `tool`: the called tool, if the client shows the card of the
+ * call.
  */
 export function toldResult(hosted: Hosted, open: ElsewhereOpen, tool?: string): WholeResult {
   const hasCard = hosted.card !== undefined && tool !== undefined;
@@ -26,7 +27,7 @@ export function toldResult(hosted: Hosted, open: ElsewhereOpen, tool?: string): 
   return { content, isError: true, ...(hasCard && { _meta: { [CALL_META_KEY]: { tool } } }) };
 }
 
-/** The same for a task: its client polls, and calls nothing again. */
+/** The same for a task, whose client polls and does not repeat the call. */
 export function toldStatus(hosted: Hosted, open: ElsewhereOpen): string {
   return textOf(hosted, open, 'This task waits');
 }
@@ -57,12 +58,12 @@ const CARD = 'The user may have been shown a card with this call, in which they 
 const AGAIN =
   'When the user says that they are done, call this tool again with exactly the same arguments: that call continues this one and returns its result. Other arguments begin another call.';
 
-/** When the latest of what a client is told of was asked, in ms since 1970. */
+/** When the latest of the open questions and approvals was asked, in ms since 1970. */
 export function toldUpTo({ questions, approvals }: ElsewhereOpen): number {
   return Math.max(0, ...[...questions, ...approvals].map(({ createdAt }) => Date.parse(createdAt)));
 }
 
-/** The hosted page on which the owner of a question acts, after a sign-in; undefined where there is none. */
+/** The hosted page on which the owner of a question acts after a sign-in; undefined if there is none. */
 export function hostedPageOf(
   { answerPage, connectBaseUrl }: Pick<Hosted, 'answerPage' | 'connectBaseUrl'>,
   { elicitationId, url }: Elicitation,
@@ -71,7 +72,7 @@ export function hostedPageOf(
   return answerPage && `${answerPage.baseUrl}${elicitationId}`;
 }
 
-/** The hosted page on which the owner of an approval decides, after a sign-in; undefined where there is none. */
+/** The hosted page on which the owner of an approval decides after a sign-in; undefined if there is none. */
 export function approvalPageOf(
   { answerPage }: Pick<Hosted, 'answerPage'>,
   { approvalId }: Pick<Approval, 'approvalId'>,
@@ -95,22 +96,22 @@ function lineOfApproval(approval: Approval, address: string | undefined): string
   return `${quoted(callText(approval))} is a call that needs the user's approval\n  ${place} (until ${approval.expiresAt})`;
 }
 
-/** A question in one line, for a person. */
+/** A question on one line, for a person. */
 export function lineOfQuestion(question: Elicitation): string {
   return oneLine(askedText(question));
 }
 
-/** The call of an approval in one line, for a person. */
+/** An approval's call on one line, for a person. */
 export function lineOfCall(approval: Approval): string {
   return oneLine(callText(approval));
 }
 
-/** A text of the asker, so that it cannot pass for a part of what Parley says. */
+/** Quotes an asker's text, so that it cannot pass for Parley's own words. */
 function quoted(text: string): string {
   return JSON.stringify(oneLine(text));
 }
 
-/** A text of an asker or a server in one line of bounded length. */
+/** A text of an asker or a server on one line of limited length. */
 export function oneLine(text: string): string {
   const line = text.replace(/\s+/gu, ' ').trim();
   const characters = [...line.slice(0, 2 * TEXT_MAX)];

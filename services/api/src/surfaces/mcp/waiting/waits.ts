@@ -6,28 +6,31 @@ import type { Shows } from '../capabilities.ts';
 import type { ClientAsked } from '../open-requests.ts';
 import { createOpenAsks } from './open-asks.ts';
 
-/** What a call waits for, as far as its client cannot show it: its person acts in another place. */
+/** What a call waits for that its client cannot show: its person acts elsewhere. */
 export interface ElsewhereOpen {
   readonly questions: readonly Elicitation[];
   readonly approvals: readonly Approval[];
 }
 
-/** What a call waits for from its client; nothing of it was acted on yet. */
+/** What a call waits for from its client. None of it has been acted on yet. */
 export interface AskedOfClient {
   readonly questions: readonly Elicitation[];
   readonly requests: readonly ClientAsked[];
 }
 
-/** What a call waits for, as its events go by. Times are those of `performance.now()`. */
+/** Tracks what a call waits for, from its events. Times are by `performance.now()`. */
 export interface CallWaits {
   take(event: FollowedEvent): void;
-  /** True while something is asked of the person or the client. */
+  /** True while the person or the client is being asked. */
   readonly isAsking: boolean;
-  /** What the client has to show or to do, from `at` on. */
+  /** What the client must show or do, and the time `at` from which it may be asked. */
   asked(): Due<AskedOfClient> | undefined;
-  /** The client has replied to a request. */
+  /** Records that the client has replied to a request. */
   replied(requestId: string): void;
-  /** What the client has to be told, from `at` on. Nothing while it is asked itself: its answer may be all that is missing. */
+  /**
+   * What the client must be told, and the time `at` from which it may be told. Undefined while the client itself is
+   * asked, because its answer may be all that is missing.
+   */
   elsewhere(): Due<ElsewhereOpen> | undefined;
 }
 
@@ -36,25 +39,28 @@ interface Due<Open> {
   readonly at: number;
 }
 
-/** The questions that a client shows. */
+/** The kinds of questions that a client shows. */
 export type ShownModes = Pick<Shows, 'form' | 'url'>;
 
 export interface CallWaitsOptions {
-  /** What the client of the call declared. */
+  /** The declared capabilities of the call's client. */
   readonly shows: ShownModes;
-  /** The last event that was there when the reader came. */
+  /** The last event of the feed when the reader came. */
   readonly until: FeedPosition | undefined;
-  /** When the client asked for what it waits for: ms on the clock of the records, and by `performance.now()`. */
+  /** When the client asked what the call waits for: in ms on the records' clock, and by `performance.now()`. */
   readonly came: { readonly at: number; readonly here: number };
-  /** Up to when all was asked that a client of the call was told of, by the clock of the records. Absent: nothing was told. */
+  /**
+   * A client of the call was told about everything asked up to this time, on the records' clock. Absent: nothing was
+   * told.
+   */
   readonly toldUpTo?: number | undefined;
-  /** How long a question that was told by then is waited for, until the client is told of it again. */
+  /** How long to wait for a question about which the client was already told, before the client is told again. */
   readonly againMs: number;
 }
 
-// A run with several open questions asks them within this time. One that is detached says when it has asked all.
+// A run with several open questions asks them within this time. A detached run reports when it has asked all of them.
 const QUIET_MS = 300;
-// While earlier events are read.
+// The quiet time while earlier events are being read.
 const READING_MS = 3_000;
 
 export function createWaits({ shows, until, came, toldUpTo = 0, againMs }: CallWaitsOptions): CallWaits {
@@ -64,13 +70,13 @@ export function createWaits({ shows, until, came, toldUpTo = 0, againMs }: CallW
   let changedAt = 0;
   let isComplete = false;
 
-  /** From when on the open ones are all that the run asks now. */
+  /** The time from which the open questions are all that the run asks for now. */
   function completeAt(): number {
     if (isComplete) return 0;
     return changedAt + (hasRead ? QUIET_MS : READING_MS);
   }
 
-  /** True for what this request was not told of: it began before, or nobody was told, as the client had left. */
+  /** True for a question about which no client was told, or that is newer than this request. */
   function isNew({ createdAt }: Pick<Elicitation, 'createdAt'>): boolean {
     const at = Date.parse(createdAt);
     return at >= came.at || at > toldUpTo;
@@ -114,7 +120,7 @@ export function isShown(
   return shows[mode] && (mode === 'url' || sensitive !== true);
 }
 
-/** True at the event after which all of the turn waits for its person. */
+/** True at the event after which the whole turn waits for its person. */
 function isWaitingAt(event: FollowedEvent): boolean {
   if ('isWaiting' in event && event.isWaiting) return true;
   return event.type === 'turn' && event.event.type === 'turn-detached';
