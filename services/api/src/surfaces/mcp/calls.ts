@@ -51,10 +51,7 @@ export interface StartedCall {
   readonly kind: CallKind;
   /** True if an earlier request began it. */
   readonly isRepeat: boolean;
-  /**
-   * When it ended, in ms since 1970. Present only if that is so long ago that the client may not expect the result any
-   * more.
-   */
+  /** When it ended, in ms since 1970; present only if its client may no longer expect the result. */
   readonly endedAt?: number | undefined;
   /** Identifies this request among the followers of the call. */
   readonly follower: string;
@@ -65,9 +62,9 @@ export interface StartedCall {
 /** The calls of tools. Each is a turn in an unlisted conversation of its own. */
 export interface Calls {
   /**
-   * Begins a call. A repeated request finds the call that it began. Because clients repeat a call after a time-out, a
-   * request with the same tool and arguments, from a client with the same capabilities, joins the call until its result
-   * was fetched. Throws what a turn's `begin` throws, and `invalid_request` for a tool that the caller may not use.
+   * Begins a call. A repeated request finds its call. A request with the same tool and arguments, from a client with
+   * the same capabilities, joins the call until its result was fetched, because clients repeat calls after a time-out.
+   * Throws what a turn's `begin` throws, and `invalid_request` for a tool that the caller may not use.
    */
   begin(request: ToolCallRequest): Promise<StartedCall>;
   /** The call that a request began on any pod. */
@@ -78,41 +75,29 @@ export interface Calls {
     key: string,
   ): Promise<StartedCall>;
   /**
-   * Makes this request the latest follower of the call, as `begin` and `resume` do. If the session of the request has
-   * ended since it was read, the call is stopped, because `stopAll` did not see this follower.
+   * Makes this request the latest follower of the call, as `begin` and `resume` do. Stops the call if the request's
+   * session has ended meanwhile, because `stopAll` did not see this follower.
    */
   follow(call: StartedCall, isOpen?: IsOpen): Promise<void>;
   /**
    * Records that the client was told where its person acts, and that the request no longer follows the call. The next
-   * equal call joins it while the person can act, and for the retention after its end. The end of a session does not
-   * stop it. `upTo`: when the latest of what was told was asked, in ms since 1970.
+   * equal call joins it while the person can act, and for the retention after that. The end of a session does not stop
+   * it. `upTo`: when the latest of the open questions was asked, in ms since 1970.
    */
   told(call: StartedCall, upTo: number): Promise<void>;
-  /**
-   * The time of the latest question about which a client of the call was told, in ms since 1970; undefined if none was
-   * told.
-   */
+  /** When the latest question was asked about which a client was told, in ms since 1970; undefined if none. */
   toldUpTo(call: Pick<StartedCall, 'run'>): Promise<number | undefined>;
   /** Records that the client has the call as a task, and that the request no longer follows the call. */
   handOver(call: StartedCall): Promise<void>;
   /** Like `release`, for a task whose result was fetched or that was cancelled. */
   releaseTask(run: RunRef): Promise<void>;
-  /**
-   * Records that the result was fetched, so that the next equal call is a new one. If a client was told about the call,
-   * that begins some seconds later.
-   */
+  /** The result was fetched, so the next equal call is a new one; some seconds later, if a client was told. */
   release(call: StartedCall): Promise<void>;
   /** Stops a call on any pod, unless a later request follows it. */
   stop(call: StartedCall): Promise<void>;
-  /**
-   * Like `stop`, for a client that no longer waits. A call continues if a client was told about it, or has it as a
-   * task.
-   */
+  /** Like `stop`, for a client that no longer waits. Calls about which a client was told, and tasks, continue. */
   leave(call: StartedCall): Promise<void>;
-  /**
-   * Stops the calls of a session, except those that a request of another session follows, those about which a client
-   * was told, and tasks.
-   */
+  /** Stops the session's calls, except tasks, calls followed by other sessions, and those left to a person. */
   stopAll(owner: Owner, sessionId: string): Promise<void>;
 }
 

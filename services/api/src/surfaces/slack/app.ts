@@ -8,16 +8,16 @@ import { listenToMessages } from './listeners/messages.ts';
 import { listenToQuestions } from './listeners/questions.ts';
 import { apiUrlOf } from './settings.ts';
 
-/** What is sent back for a request of Slack: the body of its acknowledgement, if it has one. */
+/** The reply to a request of Slack: the body of its acknowledgement, if it has one. */
 export interface Acknowledged {
   readonly body: unknown;
 }
 
-/** The Slack app: takes what Slack reports, over HTTP or Socket Mode. */
+/** The Slack app. It handles Slack's requests, over HTTP or Socket Mode. */
 export interface SlackApp {
   /**
-   * Handles one request. Resolves once it may be acknowledged: an event when it has been taken in, so that Slack sends it
-   * again to another pod should this one die before. Rejects when it must not be acknowledged.
+   * Handles one request. Resolves once it may be acknowledged. An event is acknowledged only after its effect is
+   * stored, so that Slack sends it to another pod if this one dies before that. Rejects if it must not be acknowledged.
    */
   process(
     body: Record<string, unknown>,
@@ -25,7 +25,7 @@ export interface SlackApp {
   ): Promise<Acknowledged>;
 }
 
-/** Makes the app on Bolt, which is loaded at the first request. */
+/** Makes the app with Bolt, which is loaded at the first request. */
 export function createSlackApp(deps: ListenerDeps): SlackApp {
   const loadApp = once(() => createApp(deps));
   return {
@@ -39,7 +39,7 @@ export function createSlackApp(deps: ListenerDeps): SlackApp {
           ...(retry.reason !== undefined && { retryReason: retry.reason }),
           async ack(response: unknown) {
             answered = { body: response };
-            // Bolt acknowledges events before its listeners have run.
+            // Bolt acknowledges events before its listeners have run, so events are acknowledged below.
             if (body.type !== 'event_callback') resolve(answered);
           },
         };
@@ -57,7 +57,7 @@ async function createApp(deps: ListenerDeps): Promise<App> {
   const { App, LogLevel } = await import('@slack/bolt');
   const app = new App({
     receiver: { init: () => undefined, start: async () => undefined, stop: async () => undefined },
-    // Bolt writes bodies to its log at other levels.
+    // At other levels, Bolt writes request bodies to its log.
     logLevel: LogLevel.ERROR,
     convoStore: false,
     clientOptions: {

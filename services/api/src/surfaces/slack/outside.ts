@@ -19,18 +19,18 @@ interface OutsideDeps {
   readonly onFault: (error: unknown) => void;
 }
 
-/** Slack accounts that are linked to people: the links for one browser each, and the proof of whose account it is. */
+/** Slack accounts that are linked to people: links that one browser can use, and the proof of whose account it is. */
 export function createSlackAccounts({ settings, store, links, installations, web, onFault }: OutsideDeps) {
   const nameOf = (token: string) => ({ family: 'outside-link', id: token }) as const;
 
   async function read(token: string): Promise<SlackUser | undefined> {
     const entry = await store.read(nameOf(token));
-    // A process of an earlier version takes a link that was used, and leaves it.
+    // A process of an earlier version marks a used link as taken instead of removing it.
     return entry === undefined || entry.taken ? undefined : parseSlackUser(entry.value);
   }
 
   return {
-    /** The address of a new link for a Slack user. */
+    /** Creates the address of a new link for a Slack user. */
     async addressFor(user: SlackUser): Promise<string> {
       const token = randomBytes(TOKEN_BYTES).toString('base64url');
       await store.put(nameOf(token), slackUserText(user), LINK_MS);

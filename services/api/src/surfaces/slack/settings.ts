@@ -1,23 +1,23 @@
-/** The Slack app as the environment describes it. */
+/** The settings of the Slack app in the environment. */
 export interface SlackSettings {
   readonly clientId: string;
   readonly clientSecret: string;
   readonly signingSecret: string;
-  /** Present: Socket Mode. Slack then needs no address of this deployment for events and interactions. */
+  /** Present for Socket Mode. Slack then needs no address of this deployment for events and interactions. */
   readonly appToken?: string;
-  /** Where Slack is, without a path; `https://slack.com` but in tests. */
+  /** Slack's origin; `https://slack.com` except in tests. */
   readonly slackUrl: string;
-  /** Where browsers reach this deployment, without a path. */
+  /** The origin under which browsers reach this deployment. */
   readonly publicUrl: string;
-  /** The agent that people talk to; the default agent when absent. */
+  /** The agent to which people talk; by default, the default agent. */
   readonly agent?: string;
-  /** Workspaces and enterprises that may install the app; any when empty. */
+  /** Workspaces and enterprises that may install the app; empty: all. */
   readonly teams: readonly string[];
-  /** How long what belongs to a turn is kept after it, in ms. */
+  /** How long data about a turn is stored after its end, in ms. */
   readonly retentionMs: number;
 }
 
-/** Where the Web API is. */
+/** The address of the Web API. */
 export function apiUrlOf({ slackUrl }: Pick<SlackSettings, 'slackUrl'>): string {
   return `${slackUrl}/api/`;
 }

@@ -9,7 +9,7 @@ interface SocketDeps {
   readonly onFault: (error: unknown) => void;
 }
 
-/** What `@slack/socket-mode` hands over for each request. */
+/** The data that `@slack/socket-mode` passes for each request. */
 interface SocketEvent {
   readonly ack: (response?: Record<string, unknown>) => Promise<void>;
   readonly body: Record<string, unknown>;
@@ -22,8 +22,8 @@ const RETRY_MS_MAX = 30_000;
 const CLOSE_MS = 2_000;
 
 /**
- * Takes what Slack reports over a WebSocket of this pod, and opens another one whenever it could not be opened or was
- * closed. Returns a function that closes it, which waits a bounded time.
+ * Receives Slack's requests over a WebSocket of this pod, which is opened again whenever it fails or closes. The
+ * returned function closes it, and waits at most a limited time.
  */
 export function startSocket({ app, settings, onFault }: SocketDeps): () => Promise<void> {
   const closing = new AbortController();
@@ -38,7 +38,7 @@ export function startSocket({ app, settings, onFault }: SocketDeps): () => Promi
         ...(retry_num !== undefined && { num: retry_num }),
         ...(retry_reason !== undefined && { reason: retry_reason }),
       };
-      // What is not acknowledged is sent again. The connection may have ended before the acknowledgement.
+      // Slack repeats requests that are not acknowledged. The connection may have ended before the acknowledgement.
       app
         .process(body, retry)
         .then(({ body: reply }) => ack(reply as Record<string, unknown> | undefined))
@@ -54,7 +54,7 @@ export function startSocket({ app, settings, onFault }: SocketDeps): () => Promi
         await closed;
       } catch (error) {
         failures += 1;
-        // A connection that ends before Slack has greeted rejects without a reason.
+        // If a connection ends before Slack's greeting, it rejects without a reason.
         if (!signal.aborted) onFault(error ?? new Error('Slack ended the connection before it was open.'));
       }
       const pauseMs = Math.min(RETRY_MS_MAX, RETRY_MS_MIN * 2 ** Math.min(failures, 10));
@@ -74,7 +74,7 @@ async function createClient(settings: SocketDeps['settings']) {
   return new SocketModeClient({
     appToken: settings.appToken,
     logLevel: LogLevel.ERROR,
-    // Its own reconnection leaves the rejection of a refused start without a handler.
+    // The package's own reconnection would leave the rejection of a refused start unhandled.
     autoReconnectEnabled: false,
     clientOptions: {
       slackApiUrl: apiUrlOf(settings),

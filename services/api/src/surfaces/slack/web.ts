@@ -7,13 +7,13 @@ import { apiUrlOf, type SlackSettings } from './settings.ts';
 import { InvalidGrantError } from './store/installations.ts';
 import { isSlackId } from './store/workspace.ts';
 
-/** The calls of Slack's Web API, on `@slack/web-api`, which is loaded at the first call. */
+/** The calls of Slack's Web API through `@slack/web-api`, which is loaded at the first call. */
 export interface SlackWeb {
-  /** A client with this token. It waits for nothing by itself, and makes no call once `isOver` is true. */
+  /** A client with this token. It never waits to retry, and makes no call once `isOver` returns true. */
   clientOf(token?: string, isOver?: () => boolean): Promise<WebClient>;
   exchange(code: string, redirectUri: string): Promise<Granted>;
   refresh(tokens: OAuthCredential): Promise<OAuthCredential>;
-  /** Whose Slack account a browser is signed in to, by the code that Slack gave it. */
+  /** The Slack account that is signed in to a browser, from the code that Slack gave the browser. */
   identify(code: string, redirectUri: string): Promise<{ readonly teamId: string; readonly userId: string }>;
 }
 

@@ -6,7 +6,7 @@ import type { SlackDeliveryDeps } from './deps.ts';
 import { deliverRecord } from './record.ts';
 import { stepTask } from './step.ts';
 
-/** Brings the message of an approval up to date. Reads the row at each attempt, so that a task may come late, or twice. */
+/** Updates the message of an approval. It reads the row at each attempt, so a task may run late or twice. */
 export async function deliverApproval(
   deps: SlackDeliveryDeps,
   approvalId: string,

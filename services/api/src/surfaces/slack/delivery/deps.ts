@@ -11,16 +11,16 @@ import type { SlackThreads } from '../store/threads.ts';
 /** Name of the delivery kind of Slack. */
 export const SLACK = 'slack' satisfies SubscribingKind;
 
-/** How long a call of the Web API may take, in ms. */
+/** The time limit of a Web API call, in ms. */
 export const CALL_MS = 5_000;
-/** How long one delivery follows a turn, in ms. Then any pod continues. */
+/** How long one delivery follows a turn, in ms. After that any pod continues. */
 export const SLICE_MS = 8_000;
-/** For how long a delivery is handed to one pod, in ms. */
+/** The lease of a delivery, in ms. */
 export const SLACK_LEASE_MS = SLICE_MS + 3 * CALL_MS;
-/** For how long a delivery begins calls of the Web API, in ms. A call that it has begun ends before the lease does. */
+/** How long a delivery may begin Web API calls, in ms. A call that it has begun then ends before the lease does. */
 export const DELIVERY_MS = SLACK_LEASE_MS - CALL_MS - 1_000;
 
-/** What the deliveries to Slack need. */
+/** What deliveries to Slack need. */
 export interface SlackDeliveryDeps {
   readonly elicitations: Pick<Elicitations, 'read'>;
   readonly approvals: Pick<Approvals, 'read'>;
@@ -31,14 +31,14 @@ export interface SlackDeliveryDeps {
   readonly links: Links;
   readonly places: SlackThreads;
   /**
-   * A client of the Web API with this token. It does not wait by itself: deliveries are tried again by the outbox. Once
-   * `isOver` is true, its calls throw `DeliveryOverError` and are not made.
+   * A client of the Web API with this token. It never waits to retry, because the outbox repeats deliveries. Once
+   * `isOver` returns true, its calls are not made and throw `DeliveryOverError`.
    */
   readonly clientOf: (token: string, isOver?: () => boolean) => Promise<WebClient>;
-  /** Address of the page on which an owner answers; nothing where the deployment has none. */
+  /** Address of the page on which an owner answers; undefined if the deployment has none. */
   readonly answerPageOf: (elicitationId: string) => string | undefined;
   readonly pod: string;
   readonly now: () => number;
-  /** Called with every delivery that Slack refused for good. */
+  /** Called for each delivery that Slack refused permanently. */
   readonly onRefused: (delivery: string, code: string) => void;
 }

@@ -1,20 +1,20 @@
 import type { OutboxResult } from '@parley/shared/ports/delivery/outbox';
 import type { SlackDeliveryDeps } from './deps.ts';
 
-/** What a failed call of Slack's Web API means for a delivery. */
+/** The meaning of a failed Web API call for its delivery. */
 type SlackFault =
-  /** Nothing was posted or changed: again after this time. */
+  /** Nothing was posted or changed. Try again after this time. */
   | { readonly type: 'limited'; readonly retryAfterMs: number }
-  /** Slack could not be reached, or failed: a message may have been posted. */
+  /** Slack could not be reached, or failed. A message may have been posted. */
   | { readonly type: 'unavailable' }
   /** The call was not made, because the time of its delivery is over. */
   | { readonly type: 'over' }
   /** The installation has ended. */
   | { readonly type: 'revoked' }
-  /** Slack refuses this call, now and later. `code` is Slack's word for it. */
+  /** Slack refuses this call permanently. `code` is Slack's error code. */
   | { readonly type: 'refused'; readonly code: string };
 
-/** A call that was not made, because the time of its delivery is over. */
+/** The call was not made, because the time of its delivery is over. */
 export class DeliveryOverError extends Error {}
 
 const REVOKED = new Set([
@@ -34,7 +34,7 @@ const PASSING = new Set([
   'team_added_to_org',
 ]);
 
-/** Reads an error of `@slack/web-api`, by its stable codes. */
+/** Classifies an error of `@slack/web-api` by its stable codes. */
 export function faultOf(error: unknown): SlackFault {
   if (error instanceof DeliveryOverError) return { type: 'over' };
   const { code, retryAfter, data } = error as {
@@ -53,7 +53,7 @@ export function faultOf(error: unknown): SlackFault {
 const RETRY_MS_MIN = 1_000;
 const RETRY_MS_MAX = 60_000;
 
-/** When a delivery is tried again after a fault; `done` where it never can be made. */
+/** When a delivery is repeated after a fault; `done` if it can never succeed. */
 export function resultOf(fault: SlackFault, attempt: number): OutboxResult {
   switch (fault.type) {
     case 'limited':
@@ -70,7 +70,7 @@ export function resultOf(fault: SlackFault, attempt: number): OutboxResult {
   }
 }
 
-/** What a delivery reports after a call of Slack has failed. Throws every other error. */
+/** The result of a delivery after a failed call of Slack. Throws all other errors. */
 export function failed(
   deps: Pick<SlackDeliveryDeps, 'onRefused'>,
   error: unknown,

@@ -6,10 +6,13 @@ import { deliverQuestion } from './question.ts';
 import { deliverStep, parseStep } from './step.ts';
 import { deliverTurn } from './turn.ts';
 
-// A turn that is followed has a place for as long as it runs.
+// How many deliveries run at once. A turn that is followed occupies a place as long as it runs.
 const PLACES = 64;
 
-/** The delivery kind of Slack: what its subject names, a question, an approval, the calls of a step or a turn, is brought up to date there. */
+/**
+ * The delivery kind of Slack. It updates in Slack what its subject names: a question, an approval, the calls of a step
+ * or a turn.
+ */
 export function slackKind(deps: SlackDeliveryDeps): DeliveryKind {
   return {
     name: SLACK,
@@ -26,7 +29,7 @@ export function slackKind(deps: SlackDeliveryDeps): DeliveryKind {
   };
 }
 
-/** One delivery: it begins no call of Slack that might outlast its lease. */
+/** The dependencies of one delivery, which begins no Slack call that might outlast its lease. */
 function withinLease(deps: SlackDeliveryDeps): SlackDeliveryDeps {
   const endsAt = deps.now() + DELIVERY_MS;
   return { ...deps, clientOf: (token) => deps.clientOf(token, () => deps.now() > endsAt) };

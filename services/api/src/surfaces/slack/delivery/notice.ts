@@ -10,15 +10,15 @@ import { faultOf } from './faults.ts';
 import { type PostResult, postOnce } from './post.ts';
 import { noticePlace } from './reach.ts';
 
-/** Where a record is shown, and what follows while it stays unanswered. */
+/** Where a record is shown, and the reminders and escalations while it is not answered. */
 export interface NoticePlan {
   readonly place: SlackThread;
   readonly reminders?: NotifyRules;
 }
 
 /**
- * Where a record goes that was asked elsewhere: to the direct messages of the person's Slack user, once its notice is due.
- * Otherwise, what to report: later, or nothing to deliver.
+ * Determines where a record is shown that was asked elsewhere: in the direct messages of the person's Slack user, once
+ * its notice is due. Otherwise returns the result of the delivery: later, or nothing to deliver.
  */
 export async function planNotice(
   deps: SlackDeliveryDeps,
@@ -39,7 +39,7 @@ export async function planNotice(
   return isSameUser(noticed, found.place) ? plan : { result: { deferInMs: 0 } };
 }
 
-/** Sends the reminder or the escalation that is due, and reports when the next one is. */
+/** Sends the reminder or escalation that is due, and reports when the next one is due. */
 export async function sendReminders(
   deps: SlackDeliveryDeps & { readonly client: WebClient },
   row: RowOf<FamilyTypes>,
@@ -53,7 +53,7 @@ export async function sendReminders(
   const next = nextNotice(reminders, { openedAt: row.createdAt, now, reminders: sent, isEscalated });
   if (next === undefined) return 'done';
   if (next.at > now) return { deferInMs: next.at - now };
-  // A notice that comes this late is the reminder.
+  // A notice that comes this late also counts as the reminder.
   if (isNew && next.type === 'reminder') {
     await deps.places.putPosted(row.definition, `${row.id}/reminder/${sent}`, posted);
     return { deferInMs: 0 };
@@ -70,7 +70,7 @@ export async function sendReminders(
   return 'deferInMs' in result ? result : { deferInMs: 0 };
 }
 
-/** Sends the escalation once. One that Slack refuses counts as sent, so that reminders continue. */
+/** Sends the escalation once. If Slack refuses it, it counts as sent, so that reminders continue. */
 async function escalate(
   deps: SlackDeliveryDeps & { readonly client: WebClient },
   row: RowOf<FamilyTypes>,

@@ -12,7 +12,8 @@ interface PostDeps {
   readonly pod: string;
 }
 
-// Longer than a call of the Web API may take, so that a message under way is not posted a second time.
+// How long an intent counts as under way. It is longer than a Web API call may take, so that no message is posted
+// twice.
 const UNDER_WAY_MS = 15_000;
 const POLL_MS = 1_000;
 const REPLIES_MAX = 100;
@@ -23,9 +24,9 @@ export type PostResult =
   | { readonly deferInMs: number };
 
 /**
- * Posts a message once per delivery id, whichever pods try and die. The intent is recorded before the call and the message
- * after it. Where only the intent is found, its pod may have died in between: the message is looked for in the thread by
- * its metadata, and posted only when it is not there. Throws what the Web API throws.
+ * Posts a message once for each delivery id, even if pods compete or die. The intent is recorded before the call, and
+ * the message after it. If only the intent is found, its pod may have died in between: the message is then searched for
+ * in the thread by its metadata, and posted only if it is missing. Throws what the Web API throws.
  */
 export async function postOnce(
   deps: PostDeps,
@@ -51,14 +52,14 @@ export async function postOnce(
     await endIntent();
     return { deferInMs: 0 };
   }
-  // The intent of another process may have ended since, with its message recorded.
+  // Another process may have recorded its message since.
   const recorded = await places.posted(owner, delivery);
   if (recorded !== undefined) {
     await endIntent();
     return { posted: recorded, isNew: false };
   }
   const posted = await post(deps, place, delivery, message).catch(async (error: unknown) => {
-    // A refusal proves that nothing was posted; silence does not.
+    // A refusal proves that nothing was posted; a missing reply does not.
     if (faultOf(error).type !== 'unavailable') await endIntent();
     throw error;
   });
@@ -82,7 +83,7 @@ async function post(
   return { channel: reply.channel ?? channel, ts: reply.ts ?? '' };
 }
 
-/** Looks for the message of a delivery among the newest of its thread or channel. */
+/** Searches for the message of a delivery among the newest in its thread or channel. */
 async function findPosted(
   { client }: PostDeps,
   { channel, thread }: Pick<SlackThread, 'channel' | 'thread'>,
@@ -93,7 +94,7 @@ async function findPosted(
     channel,
     limit: REPLIES_MAX,
     include_all_metadata: true,
-    // The clock of Slack may be behind.
+    // The margin allows for Slack's clock being slow.
     oldest: String(Math.floor(since / 1000) - 120),
   };
   const { messages = [] } =

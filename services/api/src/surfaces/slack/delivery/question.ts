@@ -8,7 +8,7 @@ import type { SlackDeliveryDeps } from './deps.ts';
 import { faultOf } from './faults.ts';
 import { deliverRecord } from './record.ts';
 
-/** Brings the message of a question up to date. Reads the row at each attempt, so that a task may come late, or twice. */
+/** Updates the message of a question. It reads the row at each attempt, so a task may run late or twice. */
 export async function deliverQuestion(
   deps: SlackDeliveryDeps,
   elicitationId: string,
@@ -31,7 +31,7 @@ export async function deliverQuestion(
   return deliverRecord(deps, shown, attempt);
 }
 
-/** Shows the address to the person asked alone. A message of this kind cannot be edited, and may be lost. */
+/** Shows the address only to the person asked. Such a message cannot be edited, and may be lost. */
 async function showAddress(
   { places, pod }: SlackDeliveryDeps,
   client: WebClient,
@@ -49,7 +49,7 @@ async function showAddress(
   });
 }
 
-/** Where a question is shown in a thread. */
+/** The place where a thread shows a question. */
 export function questionPlace(
   { answerPageOf }: Pick<SlackDeliveryDeps, 'answerPageOf'>,
   { id }: Row,

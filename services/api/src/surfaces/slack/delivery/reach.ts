@@ -5,8 +5,8 @@ import { isSameUser, type SlackUser } from '../store/workspace.ts';
 import type { SlackDeliveryDeps } from './deps.ts';
 
 /**
- * A client for what a person is shown as this Slack user. Undefined where the app is not installed any more, or where the
- * link between the two does not hold at this moment: somebody else may read there by now.
+ * A client for content meant for a person, through this Slack user. Undefined if the app is no longer installed, or if
+ * the link between the two is not valid at present: somebody else may then read there.
  */
 export async function clientFor(
   { installations, links, clientOf }: Pick<SlackDeliveryDeps, 'installations' | 'links' | 'clientOf'>,
@@ -19,9 +19,8 @@ export async function clientFor(
 }
 
 /**
- * Where the notice of a record is, or will be posted: in the direct messages of the Slack user who has got it, else of the one
- * whom its person linked first. Undefined when their link has ended, and for a person without a link. Throws what the Web API
- * throws.
+ * The place of a record's notice: the direct messages of the Slack user who got it, or else of the user whom its person
+ * linked first. Undefined if the link has ended, and for a person without a link. Throws what the Web API throws.
  */
 export async function noticePlace(
   deps: Pick<SlackDeliveryDeps, 'links' | 'places' | 'installations' | 'clientOf'>,
@@ -35,7 +34,7 @@ export async function noticePlace(
   ]);
   const user = noticed === undefined ? users[0] : users.find((one) => isSameUser(one, noticed));
   if (user === undefined) return undefined;
-  // Earlier versions have not recorded who got a notice: the channel tells whether it was this user.
+  // Earlier versions did not record who got a notice. The channel shows whether it was this user.
   if (posted !== undefined && noticed === undefined) {
     const client = await clientFor(deps, owner, user);
     if (client === undefined || (await directOf(client, user)) !== posted.channel) return undefined;
@@ -44,7 +43,7 @@ export async function noticePlace(
   return { place, isPosted: posted !== undefined };
 }
 
-/** The channel of the direct messages with a Slack user, which is opened where there is none yet. */
+/** The channel of direct messages with a Slack user, which is opened if there is none. */
 export async function directOf(client: WebClient, { userId }: SlackUser): Promise<string | undefined> {
   const { channel } = await client.conversations.open({ users: userId });
   return channel?.id;

@@ -11,21 +11,21 @@ import { type PostResult, postOnce } from './post.ts';
 import { clientFor, directOf } from './reach.ts';
 import { turnTask } from './turn.ts';
 
-/** A question or an approval, and its message as it must look now. */
+/** A question or an approval, and its message in its present state. */
 interface ShownRecord {
   readonly row: RowOf<FamilyTypes>;
   /** The Redis clock, read together with the row. */
   readonly now: number;
   readonly isOpen: boolean;
-  /** True until its first change: a message that was posted by then is up to date. */
+  /** True until its first change. A message that is already posted is then up to date. */
   readonly isUntouched: boolean;
   readonly messageAt: (place: SlackThread) => SlackMessage;
-  /** Called once the message is up to date, with its place. */
+  /** Called with the message's place once the message is up to date. */
   readonly afterwards?: (client: WebClient, place: SlackThread) => Promise<void>;
 }
 
 /**
- * Brings the message of a record up to date: in the thread of its turn, or as a notice where it was asked elsewhere. It is
+ * Updates the message of a record: in the thread of its turn, or as a notice if it was asked elsewhere. The message is
  * posted while the record is open, and edited after each change.
  */
 export async function deliverRecord(
@@ -35,7 +35,7 @@ export async function deliverRecord(
 ): Promise<OutboxResult> {
   const { row, isOpen, now } = record;
   const ofTurn = await deps.places.turn(row.definition);
-  // The reply continues below the record once the turn does.
+  // The turn's reply continues in a message below the record.
   if (ofTurn !== undefined && !isOpen) await deps.outbox.add(turnTask(row.definition), row.definition.tenant);
   try {
     const plan = ofTurn === undefined ? await planNotice(deps, row, isOpen, now) : { place: ofTurn };
@@ -67,13 +67,13 @@ async function show(
   return sendReminders({ ...deps, client }, row, plan, { ...result, now });
 }
 
-/** A notice goes to a conversation that is opened with the person. */
+/** A notice goes to direct messages, which are opened with the person. */
 async function inDirectMessage(client: WebClient, place: SlackThread): Promise<SlackThread> {
   if (place.channel !== place.userId) return place;
   return { ...place, channel: (await directOf(client, place)) ?? place.channel };
 }
 
-/** A message that is edited in place. `id` names it among the messages of its owner. */
+/** A message that is edited in place. `id` identifies it among the messages of its owner. */
 interface EditedMessage extends Pick<ShownRecord, 'isOpen' | 'isUntouched'> {
   readonly id: string;
   readonly owner: Owner;
@@ -81,8 +81,8 @@ interface EditedMessage extends Pick<ShownRecord, 'isOpen' | 'isUntouched'> {
 }
 
 /**
- * Posts a message while what it is about is open, and edits it after each change. Undefined for what ended before its
- * message was posted, which needs none. Throws what the Web API throws.
+ * Posts a message while its subject is open, and edits it after each change. Undefined if the subject ended before its
+ * message was posted: it then needs none. Throws what the Web API throws.
  */
 export async function showMessage(
   deps: SlackDeliveryDeps,
@@ -100,7 +100,7 @@ export async function showMessage(
   return result;
 }
 
-/** True when some process has begun to post the message, or has recorded it. */
+/** True if a process has begun to post the message, or has recorded it. */
 async function mayBePosting({ places, pod }: SlackDeliveryDeps, owner: Owner, id: string): Promise<boolean> {
   const probe = `${pod}/probe/${crypto.randomUUID()}`;
   const { first } = await places.intend(owner, id, probe);

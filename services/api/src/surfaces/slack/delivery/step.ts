@@ -15,13 +15,13 @@ interface StepRef {
   readonly step: string;
 }
 
-/** The task that brings the message about all calls of a step up to date. */
+/** The task that updates the message about all calls of a step. */
 export function stepTask({ definition }: ApprovalRow): OutboxTask {
   const subject = `${formatStreamPath(definition)}/${encodeURIComponent(definition.step)}`;
   return { kind: SLACK, subject, bucket: bucketOf(definition) };
 }
 
-/** Reads the subject of `stepTask`. Undefined for any other text. */
+/** Parses the subject of `stepTask`. Undefined for other text. */
 export function parseStep(subject: string): StepRef | undefined {
   const end = subject.lastIndexOf('/');
   const stream = parseStreamPath(subject.slice(0, Math.max(end, 0)));
@@ -33,9 +33,9 @@ export function parseStep(subject: string): StepRef | undefined {
 }
 
 /**
- * Brings the message with which a person decides on all calls of a step up to date. It is posted once two calls are open,
- * and names calls whose own messages were posted only. Pods of earlier versions do not record those that they post: where
- * fewer than two are known, such a pod has posted the message, and it stays as it is.
+ * Updates the message with which a person decides on all calls of a step. It is posted once two calls are open, and
+ * contains only calls whose own messages were posted. Pods of earlier versions do not record the messages that they
+ * post. If fewer than two are recorded, such a pod posted this message, which is then left unchanged.
  */
 export async function deliverStep(
   deps: SlackDeliveryDeps,
@@ -60,7 +60,7 @@ export async function deliverStep(
   }
 }
 
-/** The thread of the turn, or the direct messages in which the notices of these calls were posted. */
+/** The thread of the turn, or the direct messages in which these calls' notices were posted. */
 async function placeOf(
   deps: SlackDeliveryDeps,
   stream: StreamRef,

@@ -15,18 +15,19 @@ import { failed, faultOf } from './faults.ts';
 import { postOnce } from './post.ts';
 import { clientFor } from './reach.ts';
 
-// Slack takes about 50 edits a minute of an app in a workspace (Tier 3), and one message a second in a channel.
+// The interval between edits. Slack accepts about 50 edits a minute from an app in a workspace (Tier 3), and one
+// message per second in a channel.
 const EDIT_MS = 1_200;
 
-/** The task that brings the messages of a turn up to date. */
+/** The task that updates the messages of a turn. */
 export function turnTask(stream: StreamRef): OutboxTask {
   return { kind: SLACK, subject: formatStreamPath(stream), bucket: bucketOf(stream) };
 }
 
 /**
- * Follows a turn for a while and brings its messages up to date: by an edit every second while text comes, and at its end.
- * Nothing is shown before everything that the feed already holds is read, so that a later slice never shows less. Ends when
- * the turn waits; the end of the wait notes the task again.
+ * Follows a turn for a limited time and updates its messages: by an edit every second while text arrives, and at the
+ * end. Nothing is shown until the whole present feed has been read, so a later slice never shows less than an earlier
+ * one. Ends when the turn waits; the end of the wait adds the task again.
  */
 export async function deliverTurn(
   deps: SlackDeliveryDeps,
@@ -75,7 +76,9 @@ export async function deliverTurn(
   }
 }
 
-/** Reads the turn into the reply. `caughtUp` resolves once the reply has everything that the feed held at first. */
+/**
+ * Reads the turn into the reply. `caughtUp` resolves once the reply contains everything that the feed had at the start.
+ */
 function read(deps: SlackDeliveryDeps, stream: StreamRef, reply: ThreadReply, signal: AbortSignal) {
   let passed: () => void = () => undefined;
   const caughtUp = new Promise<void>((resolve) => {
@@ -84,7 +87,7 @@ function read(deps: SlackDeliveryDeps, stream: StreamRef, reply: ThreadReply, si
   return { reading: readUntil(deps, stream, reply, { signal, onCaughtUp: passed }), caughtUp };
 }
 
-/** Reads the turn into the reply until it ends, waits, is void, or the slice is over. */
+/** Reads the turn into the reply until it ends, waits or is superseded, or the slice is over. */
 async function readUntil(
   deps: SlackDeliveryDeps,
   stream: StreamRef,
@@ -103,7 +106,7 @@ async function readUntil(
       watchLive: async (input) => untilPassed(await deps.engine.watchLive(input), facts.last, passed),
     };
     for await (const event of await followTurn({ ...deps, engine }, stream, { signal, facts })) {
-      // What an earlier restart has superseded is left out of the replay already.
+      // The replay already omits what earlier restarts superseded.
       const isRestart = event.type === 'turn' && event.event.type === 'step-restarted';
       if (isRestart && !isCaughtUp) continue;
       reply.take(event);
@@ -117,7 +120,7 @@ async function readUntil(
   }
 }
 
-/** Passes items on, and reports when the reader has taken the one at `last`. */
+/** Passes items on, and reports when the reader has read the one at `last`. */
 async function* untilPassed<Item extends WatchItem | LiveItem>(
   items: AsyncIterable<Item>,
   last: ReplayFacts['last'],
@@ -131,12 +134,12 @@ async function* untilPassed<Item extends WatchItem | LiveItem>(
   }
 }
 
-/** The messages of one turn, as far as this process knows them. */
+/** The messages of one turn that this process knows. */
 function createMessages(deps: SlackDeliveryDeps, client: WebClient, stream: StreamRef, place: SlackThread) {
   const shown = new Map<number, string>();
   let pausedUntil = 0;
 
-  /** Brings one message up to date. Returns a time when another process is still posting it. */
+  /** Updates one message. Returns a time if another process is still posting it. */
   async function bring(index: number, message: SlackMessage): Promise<number | undefined> {
     const text = JSON.stringify(message);
     if (shown.get(index) === text) return undefined;
@@ -156,7 +159,7 @@ function createMessages(deps: SlackDeliveryDeps, client: WebClient, stream: Stre
     return undefined;
   }
 
-  /** Empties the messages of text that a repeated step has replaced by a shorter one. */
+  /** Empties messages that are no longer needed, because a repeated step has a shorter text. */
   async function clearFrom(first: number): Promise<void> {
     for (let index = first; ; index += 1) {
       const posted = await deps.places.posted(stream, `${stream.streamRequestId}/${index}`);
@@ -166,7 +169,7 @@ function createMessages(deps: SlackDeliveryDeps, client: WebClient, stream: Stre
   }
 
   return {
-    /** `isLast`: nothing may be left out; then returns what remains to be done. */
+    /** `isLast`: everything must be shown. Returns what remains to be done. */
     async flush(reply: ThreadReply, isLast = false): Promise<OutboxResult | undefined> {
       if (reply.status === 'superseded' || (!isLast && deps.now() < pausedUntil)) return undefined;
       try {
@@ -185,7 +188,7 @@ function createMessages(deps: SlackDeliveryDeps, client: WebClient, stream: Stre
   };
 }
 
-/** Shows or clears what the app is doing. Only a hint, which Slack takes in threads with the app alone. */
+/** Shows or clears the app's status. It is only a hint, which Slack accepts only in threads with the app alone. */
 async function setStatus(client: WebClient, { channel, thread }: SlackThread, status: string): Promise<void> {
   if (thread === undefined) return;
   await client.assistant.threads

@@ -4,7 +4,7 @@ import { type Reply, type RequestHead, type Route, route } from '../../../http/r
 import type { SlackSettings } from '../settings.ts';
 import type { InstallationDetails, Installations } from '../store/installations.ts';
 
-/** What Slack gives for the code of an installation. */
+/** Slack's reply to the code of an installation. */
 export interface Granted {
   readonly details: InstallationDetails;
   readonly tokens: OAuthCredential;
@@ -19,7 +19,7 @@ export interface InstallDeps {
   readonly onFault: (error: unknown) => void;
 }
 
-/** What the app may do in a workspace; the manifest in docs/slack.md has the same list. */
+/** The app's permissions in a workspace. The manifest in docs/slack.md contains the same list. */
 const BOT_SCOPES = [
   'app_mentions:read',
   'assistant:write',
@@ -38,7 +38,7 @@ const BOT_SCOPES = [
 const COOKIE = 'parley-slack-install';
 const STATE_SECONDS = 600;
 
-/** `GET /slack/install` leads to Slack; `GET /slack/oauth` is where Slack sends the browser back. */
+/** `GET /slack/install` redirects to Slack. Slack redirects the browser back to `GET /slack/oauth`. */
 export function installRoutes(deps: InstallDeps): Route[] {
   const proof = { by: 'session', read: readState } as const;
   return [

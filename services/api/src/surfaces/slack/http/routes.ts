@@ -20,10 +20,10 @@ interface SlackRoutesDeps {
 }
 
 const BODY_BYTES_MAX = 1024 * 1024;
-/** Slack waits three seconds for an acknowledgement. */
+/** The time limit of an acknowledgement. Slack waits three seconds for it. */
 const ACK_MS = 2_800;
 
-/** `/slack`: events and interactions that Slack signs, and the installation of the app. */
+/** The routes under `/slack`: events and interactions that Slack signs, and the installation of the app. */
 export function slackRoutes(deps: SlackRoutesDeps): Surface {
   return {
     routes: [
@@ -80,7 +80,7 @@ function parse(raw: Buffer, read: (body: string) => Record<string, unknown>): Re
     const body = read(raw.toString('utf8'));
     if (typeof body === 'object' && body !== null) return body;
   } catch {
-    // Answered below.
+    // The reply follows below.
   }
   throw new ParleyError('invalid_request', 'The body is none of Slack.');
 }
@@ -91,7 +91,7 @@ function readInteraction(text: string): Record<string, unknown> {
   return payload === null ? Object.fromEntries(fields) : (JSON.parse(payload) as Record<string, unknown>);
 }
 
-/** True when Bolt found no installation for the request. */
+/** True if Bolt found no installation for the request. */
 function isForeign(error: unknown): boolean {
   const { code, original } = error as { readonly code?: unknown; readonly original?: unknown };
   return code === 'slack_bolt_authorization_error' && !isParleyError(original);

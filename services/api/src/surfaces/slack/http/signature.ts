@@ -3,19 +3,19 @@ import { ParleyError } from '@parley/core/domain/errors';
 import type { Claims } from '@parley/shared/ports/elicitations/claims';
 import type { VerifySignature } from '../../../http/route.ts';
 
-/** How far the time of a request may be from now, in either direction. */
+/** How far the time of a request may differ from now, in either direction. */
 const WINDOW_SECONDS = 300;
 
 interface SignatureDeps {
   readonly signingSecret: string;
   readonly claims: Pick<Claims, 'claim'>;
-  /** In ms since 1970. */
+  /** Returns ms since 1970. */
   readonly now: () => number;
 }
 
 /**
- * Verifies Slack's signature over the raw body, the time of the request, and that it was not taken before on any pod: Slack
- * signs each of its retries anew. Throws `unauthenticated`.
+ * Verifies Slack's signature over the raw body, and the time of the request, and that no pod has accepted the request
+ * before. Slack signs each retry anew, so retries are accepted. Throws `unauthenticated`.
  */
 export function createVerifier({ signingSecret, claims, now }: SignatureDeps): VerifySignature<true> {
   return async (body, { headers }): Promise<true> => {

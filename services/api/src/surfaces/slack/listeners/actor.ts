@@ -8,9 +8,10 @@ export interface ActorContext {
 }
 
 /**
- * The person who acts, in the workspace of the installation. Undefined for people of another company, who take part in a
- * channel that is shared with it (Slack Connect): they are nobody's users here. With an installation of an enterprise, a
- * person of another workspace is of that enterprise only where no other company can be (`isWithinCompany`).
+ * The acting person, in the workspace of the installation. Undefined for people of another company in a channel shared
+ * with it (Slack Connect), because they are not users of this deployment. With an installation for an enterprise, a
+ * person of another workspace counts as a member of the enterprise only if no other company can be in the channel
+ * (`isWithinCompany`).
  */
 export function actorOf(
   { teamId, enterpriseId, isEnterpriseInstall }: ActorContext,

@@ -14,7 +14,7 @@ import { APPROVALS, decide, decideAll, findApprovals, NOT_YOURS } from './decisi
 import type { ListenerDeps } from './deps.ts';
 import { openModal, type Pressed, personIn, privately, type SlackUserInBody } from './pressed.ts';
 
-/** Submitted modals of approvals. */
+/** Handles submitted modals of approvals. */
 export function listenToDecisions(app: App, deps: ListenerDeps): void {
   app.view(EDIT_VIEW, async ({ ack, view, body, context }) => {
     const seen = await findSubmitted(deps, context, body.user, view.private_metadata);
@@ -57,7 +57,7 @@ export function listenToDecisions(app: App, deps: ListenerDeps): void {
   });
 }
 
-/** The approvals that a modal is about, if all are of the person who submits it. */
+/** The approvals in a modal, if all belong to the person who submits it. */
 async function findSubmitted(
   deps: ListenerDeps,
   context: ActorContext,
@@ -69,12 +69,12 @@ async function findSubmitted(
   return rows && { ...person, rows };
 }
 
-/** What a modal becomes that can no longer be sent. `text` is mrkdwn. */
+/** The content of a modal that can no longer be submitted. `text` is mrkdwn. */
 function overReply(text: string) {
   return { response_action: 'update', view: overModal('Approval', text) } as const;
 }
 
-/** A button of an approval. */
+/** Handles a button of an approval. */
 export async function pressApproval(deps: ListenerDeps, pressed: Pressed, id: string): Promise<void> {
   const { owner, slackUser: user, respond, action } = pressed;
   const row = await APPROVALS.find(deps, owner, id);
@@ -108,7 +108,7 @@ async function approve(
       respond,
       await APPROVALS.refusalText(deps, { owner, id, user: slackUser }, fault.message),
     );
-  // The message in the channel says how it ended.
+  // The message in the channel shows the end of the approval, so the private message is removed.
   if (body.container.is_ephemeral === true) await respond({ delete_original: true });
 }
 

@@ -14,12 +14,12 @@ export const APPROVALS = createOwnRecords<ApprovalRow>({
   overText: (row, reader) => (isApprovalEnded(row.status) ? approvalOverText(row, reader) : undefined),
 });
 
-/** What other people read. */
+/** The text for other people. */
 export const NOT_YOURS = 'Only the person who was asked can decide on this call.';
 
 /**
- * The approvals with these ids, without those that are not kept any more; undefined where none is this person's. A message
- * names calls of one person only.
+ * The approvals with these ids that are still stored. Undefined if none belongs to this person. A message contains
+ * calls of only one person.
  */
 export async function findApprovals(
   deps: ListenerDeps,
@@ -31,12 +31,12 @@ export async function findApprovals(
   return found.length > 0 ? found : undefined;
 }
 
-/** Records a decision; returns why it was refused. Throws `unavailable`: Slack then shows that it failed. */
+/** Records a decision. Returns why it was refused. Throws `unavailable`; Slack then shows a failure. */
 export function decide(deps: ListenerDeps, owner: Owner, id: string, response: ApprovalInput) {
   return settleInSlack(deps, owner, id, (by) => deps.engine.approvals.decide({ ...by, response }));
 }
 
-/** Records the same decision on several calls. Returns what the person reads where not all were recorded, as plain text. */
+/** Records the same decision on several calls. If not all were recorded, returns a plain text for the person. */
 export async function decideAll(
   deps: ListenerDeps,
   owner: Owner,

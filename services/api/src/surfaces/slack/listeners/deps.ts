@@ -9,7 +9,7 @@ import type { SlackSettings } from '../settings.ts';
 import type { SlackUser } from '../store/workspace.ts';
 import type { Names } from './names.ts';
 
-/** What the listeners of the app need. */
+/** What the app's listeners need. */
 export interface ListenerDeps extends SlackDeliveryDeps {
   readonly settings: SlackSettings;
   readonly engine: SlackDeliveryDeps['engine'] &
@@ -18,13 +18,13 @@ export interface ListenerDeps extends SlackDeliveryDeps {
   readonly limits: CallLimits;
   readonly names: Names;
   readonly claims: Pick<Claims, 'claim'>;
-  /** Subscribes the Slack kind to a turn, and records where it is, both for `keptMs` at least. */
+  /** Subscribes the Slack kind to a turn, and records the turn's place. Both last for at least `keptMs`. */
   readonly follow: (stream: StreamRef, place: ThreadOf, keptMs: number) => Promise<void>;
-  /** How long a turn is followed, in ms: as long as it may last, with its retention. */
+  /** How long a turn is followed, in ms: its maximum duration plus its retention. */
   readonly keptMs: number;
-  /** Starts the due deliveries of this pod at once. */
+  /** Starts this pod's due deliveries at once. */
   readonly nudge: () => void;
-  /** The address of the page on which this Slack user is linked to a person. */
+  /** The address of the page that links this Slack user to a person. */
   readonly linkAddress: (user: SlackUser) => Promise<string>;
   readonly isDraining: () => boolean;
   readonly onFault: (error: unknown) => void;

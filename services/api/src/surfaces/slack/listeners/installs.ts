@@ -1,12 +1,12 @@
 import type { App } from '@slack/bolt';
 import type { ListenerDeps } from './deps.ts';
 
-/** An app that is removed, or whose tokens are revoked, leaves nothing behind. */
+/** Deletes everything about a workspace when the app is removed or its tokens are revoked. */
 export function listenToInstalls(app: App, { installations }: ListenerDeps): void {
   app.event('app_uninstalled', ({ body }) => installations.forget(workspaceOf(body)));
   app.event('tokens_revoked', async ({ event, body }) => {
     const { tokens } = event as { readonly tokens?: { readonly bot?: readonly string[] } };
-    // Tokens of users are never stored.
+    // Tokens of users are never stored, so only revoked bot tokens matter.
     if ((tokens?.bot?.length ?? 0) > 0) await installations.forget(workspaceOf(body));
   });
 }

@@ -16,25 +16,25 @@ import { callerOf, type ListenerDeps } from './deps.ts';
 import { readMessage } from './read.ts';
 import { takeTyped } from './typed.ts';
 
-/** What surrounds an event. */
+/** The envelope of an event. */
 interface EventEnvelope {
   readonly event_id: string;
-  /** True in a channel that is shared with another company; unknown when absent. */
+  /** True in a channel shared with another company; absent if that is unknown. */
   readonly is_ext_shared_channel?: boolean;
 }
 
 const REFUSED_MS = 60_000;
-/** Slack sends an event again for a day at most. */
+/** How long an event may be repeated. Slack sends an event again for at most a day. */
 const REPEATED_MS = 24 * 3_600_000;
 
-/** A direct message or a mention begins a turn as the person who wrote it. */
+/** Begins a turn for a direct message or a mention, as the person who wrote it. */
 export function listenToMessages(app: App, deps: ListenerDeps): void {
   app.event('app_mention', async ({ event, body, context, client }) => {
     await take(deps, event as Incoming, { body, context, client });
   });
   app.event('message', async ({ event, body, context, client }) => {
     const message = event as Incoming;
-    // In channels, mentions come by themselves.
+    // In channels, Slack reports mentions as separate events.
     if (message.channel_type === 'im') await take(deps, message, { body, context, client });
   });
 }
@@ -88,21 +88,22 @@ interface NewTurn {
   readonly place: SlackThread;
   readonly conversationId: string;
   readonly text: string;
-  /** What the person is told of the message, once. */
+  /** A text for the person about the message, sent once. */
   readonly notice: string | undefined;
 }
 
-/** Begins a turn. Returns what the person is told: why no turn begins, or the notice of a new one. */
+/** Begins a turn. Returns the text for the person: why no turn begins, or a notice about the new turn. */
 async function begin(
   deps: ListenerDeps,
   { owner, place, conversationId, text, notice }: NewTurn,
   eventId: string,
 ): Promise<string | undefined> {
-  // The id of the event names the turn: an event that Slack sends again finds the turn that it began.
+  // The key contains the event's id, so a repeated event finds the turn that it began.
   const idempotencyKey = `slack-${eventId}`;
   const stream = { ...owner, streamRequestId: await keyedStreamRequestId(owner, idempotencyKey) };
   const followFor = (keptMs: number) => deps.follow(stream, { ...place, conversationId }, keptMs);
-  // Before the turn begins, so that nothing of it is missed; a message that is refused leaves nothing for long.
+  // The turn is followed before it begins, so that nothing is missed. A refused message leaves this record only
+  // briefly.
   await followFor(REFUSED_MS);
   const caller = callerOf(owner);
   let run: BegunTurn | undefined;
@@ -119,9 +120,9 @@ async function begin(
       admitted: deps.limits.call(caller, true),
     }));
   } catch (error) {
-    // Slack sends the event again.
+    // The error makes Slack send the event again.
     if (!isParleyError(error) || error.code === 'unavailable') throw error;
-    // The event has begun a turn before, when Slack did not tell the same names.
+    // The event has already begun a turn. Its text differed, because Slack did not report the same names.
     if (error.code !== 'idempotency_mismatch') return refusalText(error.code, error.message);
   }
   await followFor(deps.keptMs);
@@ -131,8 +132,8 @@ async function begin(
 }
 
 /**
- * False for a message that another event reports: Slack sends one that mentions the app in a direct message as `message` and
- * as `app_mention`. An event that is sent again is the same report.
+ * False for a message that another event already reported. Slack sends a mention in a direct message both as `message`
+ * and as `app_mention`. A repeated event counts as the same report.
  */
 async function isFirstReport(
   { claims }: ListenerDeps,
@@ -153,7 +154,7 @@ function sentence(text: string): SlackMessage {
   return { text: escaped(text), blocks: [section(text)] };
 }
 
-/** Tells the person alone. A message that is lost is not repeated: the person writes again. */
+/** Tells only the person. A lost message is not repeated, because the person will write again. */
 async function tell(client: WebClient, place: SlackThread, message: SlackMessage): Promise<void> {
   const { channel, thread, userId } = place;
   const at = { channel, ...(thread !== undefined && { thread_ts: thread }) };

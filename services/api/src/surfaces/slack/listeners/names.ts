@@ -5,12 +5,12 @@ import type { Mention } from '../mapping/mentions.ts';
 import { lineText } from '../mapping/text.ts';
 import type { SlackUser } from '../store/workspace.ts';
 
-/** Where names are asked for. */
+/** The place for which names are looked up. */
 export interface NamePlace extends Pick<SlackUser, 'teamId'> {
   readonly client: Pick<WebClient, 'users' | 'conversations' | 'usergroups'>;
 }
 
-/** Finds the names of what a message mentions. Those that Slack does not tell, or not in time, have none. */
+/** Finds the names for the mentions in a message. Names that Slack does not return in time are missing. */
 export type Names = (
   place: NamePlace,
   mentions: readonly Mention[],
@@ -18,24 +18,27 @@ export type Names = (
 
 const NAMES_MAX = 10_000;
 const KEPT_MS = 600_000;
-/** How soon Slack is asked again for a name that it did not tell. */
+/** How soon Slack is asked again for a name that it did not return. */
 const MISSED_MS = 60_000;
-/** How many names are asked for because of one message. */
+/** The maximum number of names looked up for one message. */
 const ASKED_MAX = 20;
-/** Slack wants an event acknowledged within three seconds. */
+/** The maximum wait, because Slack expects an acknowledgement within three seconds. */
 const WAIT_MS = 1_500;
 const NAME_MAX = 80;
 
-/** What Slack tells at a time: one name, or those of all groups. */
+/** One reply of Slack: a single name, or the names of all groups. */
 type Told = ReadonlyMap<string, string | undefined>;
 
-/** What Slack is asked for, and what it has told. */
+/** A request for names, and Slack's reply. */
 interface AskedNames {
   told?: Told;
   readonly done: Promise<void>;
 }
 
-/** Keeps the names that Slack has told. A refusal is no fault: the app may lack the scope, or may not see the person. */
+/**
+ * Caches the names that Slack returns. A refusal is not reported as a fault: the app may lack the scope, or may not see
+ * the person.
+ */
 export function createNames({ waitMs = WAIT_MS } = {}): Names {
   const known = new LRUCache<string, AskedNames>({ max: NAMES_MAX, ttl: KEPT_MS });
 
@@ -52,7 +55,7 @@ export function createNames({ waitMs = WAIT_MS } = {}): Names {
   }
 
   return async (place, mentions) => {
-    // Slack tells the names of all groups at once.
+    // Slack returns the names of all groups in one reply.
     const keyOf = ({ kind, id }: Mention) =>
       [place.teamId, kind, ...(kind === 'group' ? [] : [id])].join('/');
     const found = new Map<string, AskedNames>();
@@ -74,7 +77,7 @@ export function createNames({ waitMs = WAIT_MS } = {}): Names {
 async function namesOf({ client, teamId }: NamePlace, { kind, id }: Mention): Promise<Told> {
   if (kind === 'channel') {
     const { channel } = await client.conversations.info({ channel: id });
-    // The person who writes may not be in a private channel, of which the app is a member.
+    // The writer may not be a member of a private channel that the app can see, so its name is not revealed.
     return new Map([[id, channel?.is_private === true ? undefined : channel?.name]]);
   }
   if (kind === 'group') {

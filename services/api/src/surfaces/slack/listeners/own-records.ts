@@ -5,25 +5,25 @@ import type { AnswerInput } from '@parley/shared/elicitations/answer';
 import { escaped } from '../mapping/text.ts';
 import { callerOf, type ListenerDeps } from './deps.ts';
 
-/** How the records of one family are read and described. */
+/** How records of one family are read and described. */
 interface RecordReading<Row> {
   readonly read: (deps: ListenerDeps, caller: Caller, id: string) => Promise<{ readonly row: Row }>;
-  /** The end of a record, as mrkdwn for the Slack user who asks; undefined while it is open. */
+  /** How a record ended, as mrkdwn for the acting Slack user; undefined while it is open. */
   readonly overText: (row: Row, reader: { readonly user: string }) => string | undefined;
 }
 
-/** What was refused: a record of a person, and the Slack user who acts for them. */
+/** The place of a refusal: a person's record, and the Slack user who acts for the person. */
 interface RefusedPlace {
   readonly owner: Owner;
   readonly id: string;
   readonly user: string;
 }
 
-/** The records of one family that belong to the person who acts in Slack. */
+/** The records of one family that belong to the acting person. */
 export interface OwnRecords<Row> {
-  /** The record, if it is this person's. One of another person is undefined, as one that does not exist. */
+  /** The record, if it belongs to this person. Another person's record is undefined, like one that does not exist. */
   find(deps: ListenerDeps, owner: Owner, id: string): Promise<Row | undefined>;
-  /** Why what a Slack user sent was refused, as mrkdwn: the record has ended, or `message`. */
+  /** Why a Slack user's input was refused, as mrkdwn: because the record has ended, or else `message`. */
   refusalText(deps: ListenerDeps, place: RefusedPlace, message: string): Promise<string>;
 }
 
@@ -42,7 +42,9 @@ export function createOwnRecords<Row>({ read, overText }: RecordReading<Row>): O
   };
 }
 
-/** Records what a person says to a record; returns why it was refused. Throws `unavailable`: Slack then shows a failure. */
+/**
+ * Records a person's input for a record. Returns why it was refused. Throws `unavailable`; Slack then shows a failure.
+ */
 export async function settleInSlack(
   deps: ListenerDeps,
   owner: Owner,

@@ -9,7 +9,7 @@ import type { ListenerDeps } from './deps.ts';
 
 const EXPIRED_TRIGGERS = new Set(['expired_trigger_id', 'trigger_expired', 'exchanged_trigger_id']);
 
-/** A button that a linked person has used. */
+/** A button that a linked person pressed. */
 export interface Pressed {
   readonly body: BlockAction;
   readonly action: ButtonAction;
@@ -25,8 +25,9 @@ export interface SlackUserInBody {
 }
 
 /**
- * The linked person who acts on a message or a form. Whether another company may be in the channel is not known here. Only those
- * are answered who were linked, and a link is given out by a message alone, where it is known.
+ * The linked person who acts on a message or a form. It is not known here whether another company is in the channel.
+ * That is safe, because only linked people are answered, and links are offered only for messages, for which it is
+ * known.
  */
 export async function personIn(
   { links }: Pick<ListenerDeps, 'links'>,
@@ -39,8 +40,8 @@ export async function personIn(
 }
 
 /**
- * Opens a modal. Where it cannot be opened, only the person sees a message: with the same button again where its trigger
- * ran out, and with `refused` where Slack does not take the modal.
+ * Opens a modal. If that fails, only the person sees a message: with the same button again if its trigger has expired,
+ * or with `refused` if Slack refuses the modal.
  */
 export async function openModal(
   { onFault }: Pick<ListenerDeps, 'onFault'>,
@@ -60,7 +61,7 @@ export async function openModal(
   }
 }
 
-/** Shows a message to the person alone, or a text, which is mrkdwn. */
+/** Shows a message, or a text in mrkdwn, only to the person. */
 export async function privately(respond: RespondFn, shown: SlackMessage | string): Promise<void> {
   const message = typeof shown === 'string' ? { text: shown } : shown;
   await respond({ response_type: 'ephemeral', replace_original: false, ...message });

@@ -13,14 +13,16 @@ import { createOwnRecords, settleInSlack } from './own-records.ts';
 import { openModal, type Pressed, personIn, privately } from './pressed.ts';
 import { pressStep, STEP_ACTIONS } from './steps.ts';
 
-/** The questions of the person who acts in Slack. */
+/** The questions of the acting person. */
 export const QUESTIONS = createOwnRecords<Row>({
   read: ({ engine }, caller, id) => engine.read(caller, id),
   overText: (row, reader) => (isTerminal(row.status) ? overText(row, reader) : undefined),
 });
 
 const NOT_YOURS = 'Only the person who was asked can answer this question.';
-/** A trigger lives for three seconds: what these open must not wait for the acknowledgement. */
+/**
+ * Actions that open a modal. Their trigger expires after three seconds, so they must not wait for the acknowledgement.
+ */
 const OPENING: readonly string[] = [
   ACTION.open,
   ACTION.show,
@@ -32,18 +34,18 @@ const OPENING: readonly string[] = [
 ];
 const CHOICE = new RegExp(`^${ACTION.choice}(\\d+)$`);
 
-/** Buttons of questions, approvals and replies, and submitted forms. */
+/** Handles buttons of questions, approvals and replies, and submitted forms. */
 export function listenToQuestions(app: App, deps: ListenerDeps): void {
   app.action<BlockAction>(/^parley_/, async ({ ack, action, body, context, client, respond }) => {
     const { action_id: name } = action;
-    // A link without a value is not of a question.
+    // A link without a value does not belong to a question.
     if (action.type !== 'button' || (name === ACTION.link && action.value === undefined)) return ack();
     if (OPENING.includes(name)) await ack();
     const person = await personIn(deps, context, body.user);
     if (name === ACTION.link) await useLink(deps, person?.owner, action.value ?? '');
     else if (person === undefined) await privately(respond, NOT_YOURS);
     else await press(deps, { body, action, client, respond, ...person });
-    // Only now: what was answered is recorded.
+    // Other actions are acknowledged only now, after the answer is recorded.
     if (!OPENING.includes(name)) await ack();
   });
 
@@ -68,7 +70,7 @@ export function listenToQuestions(app: App, deps: ListenerDeps): void {
   });
 }
 
-/** A person who opens the address of their question has accepted it. Slack itself opens the page, for anybody. */
+/** Opening the address of a question accepts it. Slack itself opens the page, for anybody. */
 async function useLink(deps: ListenerDeps, owner: Owner | undefined, id: string): Promise<void> {
   const row = owner && (await QUESTIONS.find(deps, owner, id));
   if (owner !== undefined && row?.definition.mode === 'url' && !isTerminal(row.status))
@@ -100,7 +102,7 @@ async function press(deps: ListenerDeps, pressed: Pressed): Promise<void> {
   }
 }
 
-/** Shows the address to the person asked. They open the page from there. */
+/** Shows the address to the person asked, who opens the page from there. */
 async function showAddress(deps: ListenerDeps, { respond, owner }: Pressed, row: Row): Promise<void> {
   if (addressOf(row.definition) === undefined) return;
   await answer(deps, owner, row.id, { action: 'accept' });
@@ -121,7 +123,7 @@ async function settle(
     );
 }
 
-/** Records an answer; returns why it was refused. Throws `unavailable`: Slack then shows that the button failed. */
+/** Records an answer. Returns why it was refused. Throws `unavailable`; Slack then shows that the button failed. */
 export function answer(deps: ListenerDeps, owner: Owner, id: string, response: ResponseInput) {
   return settleInSlack(deps, owner, id, (by) => deps.engine.answer({ ...by, response }));
 }

@@ -4,11 +4,14 @@ import { lineText } from '../mapping/text.ts';
 import type { TypedWords } from '../mapping/typed.ts';
 import type { NamePlace, Names } from './names.ts';
 
-/** A message as the agent reads it; or, where it has nothing to read, a sentence for the person. */
+/** A message in the form for the agent; or, if it contains nothing to read, a sentence for the person. */
 type WordsRead =
   | {
       readonly text: string;
-      /** What the person has typed themselves, as the answer to a question; undefined beside a forwarded message. */
+      /**
+       * The text that the person typed, as a possible answer to a question; undefined together with a forwarded
+       * message.
+       */
       readonly typed: TypedWords | undefined;
       readonly notice: string | undefined;
     }
@@ -17,7 +20,10 @@ type WordsRead =
 const AUTHOR_MAX = 80;
 const TEXT_MAX = 10_000;
 
-/** Reads the words of a message, and of messages that it forwards. What cannot be read is named to the agent and the person. */
+/**
+ * Reads the text of a message and of messages that it forwards. Unreadable parts are named to the agent and to the
+ * person.
+ */
 export async function readMessage(
   names: Names,
   place: NamePlace,

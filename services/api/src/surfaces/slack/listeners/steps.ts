@@ -12,12 +12,12 @@ import { openModal, type Pressed, privately } from './pressed.ts';
 /** Buttons that act on all calls of a step. */
 export const STEP_ACTIONS: readonly string[] = [ACTION.calls, ACTION.approveAll, ACTION.denyAll];
 
-/** How long the calls of a message must have been shown before all of them can be approved, in seconds. */
+/** How long the calls in a message must have been visible before all of them can be approved, in seconds. */
 const SHOWN_SECONDS_MIN = 1;
-/** Slack cuts the time of an edit to whole seconds. */
+/** Slack truncates the time of an edit to whole seconds. */
 const EDIT_SECONDS_CUT_MAX = 1;
 
-/** A button of the calls of a step. It acts on the calls that its message names, as far as they are open. */
+/** Handles a button for the calls of a step. It acts on the calls in its message that are still open. */
 export async function pressStep(deps: ListenerDeps, pressed: Pressed, value: string): Promise<void> {
   const { owner, respond, action, slackUser } = pressed;
   const rows = await findApprovals(deps, owner, idsIn(value));
@@ -43,7 +43,7 @@ async function approveAll(deps: ListenerDeps, pressed: Pressed, open: readonly A
   if (body.container.is_ephemeral === true) await respond({ delete_original: true });
 }
 
-/** The press may have been meant for the calls that were there before. Both times are Slack's. */
+/** True if the press may have been meant for the earlier calls. Both times are Slack's. */
 function hasJustChanged({ body: { message, container }, action }: Pressed): boolean {
   const edit = message?.edited?.ts;
   const shownAt =

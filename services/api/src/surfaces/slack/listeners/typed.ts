@@ -23,7 +23,7 @@ import { answer, QUESTIONS } from './questions.ts';
 
 /** A message that a linked person has written in a thread. */
 export interface TypedText {
-  /** Undefined where the message is more than words. */
+  /** Undefined if the message contains more than text. */
   readonly words: TypedWords | undefined;
   readonly owner: Owner;
   readonly place: SlackThread & { readonly thread: string };
@@ -32,13 +32,13 @@ export interface TypedText {
   readonly ts: string;
 }
 
-/** So many open records of a thread are named. */
+/** How many open records of a thread are named. */
 const NAMED_MAX = 5;
 
 /**
- * Takes a text as the answer of the one question that the person has seen open in its thread, if a text can answer it.
- * Undefined: nothing is open there. Otherwise with what the person reads, if anything. A text never decides on a call. A
- * message that Slack sends again leads to the question that it has answered.
+ * Takes a text as the answer to the only question that the person has seen open in its thread, if text can answer it.
+ * Undefined if nothing is open there; otherwise the reply to the person, if any. A text never decides on a call. A
+ * repeated message finds the question that it answered.
  */
 export async function takeTyped(
   deps: ListenerDeps,
@@ -55,7 +55,7 @@ export async function takeTyped(
   const control = only?.family === 'elicitation' ? typedControlOf(only.row.definition) : undefined;
   if (control === undefined || words === undefined)
     return { reply: stillOpenMessage(rows.map((one) => openRecord(deps, one, place))) };
-  // Another pod may have taken the same message for the answer to another question.
+  // Another pod may have taken the same message as the answer to another question.
   if ((await deps.places.putAnswered(owner, message, row.id)) !== row.id) return takeTyped(deps, typed);
   const refused = (why: string) => ({ reply: refusedTextMessage(openRecord(deps, row, place), why) });
   const read = typedAnswer(control, words);
@@ -69,8 +69,8 @@ export async function takeTyped(
 }
 
 /**
- * What waits for the person in a thread, and stood there before their message: what its conversation has asked, or what its
- * first message notifies of.
+ * The records that were open in a thread before the person's message: those of its conversation, or the one about which
+ * its first message notifies.
  */
 async function openIn(
   deps: ListenerDeps,
@@ -86,7 +86,7 @@ async function openIn(
   return noticed.filter((row) => isOpen(row));
 }
 
-/** The record with this id, if it is this person's. */
+/** The record with this id, if it belongs to this person. */
 async function recordsOf(deps: ListenerDeps, owner: Owner, id: string): Promise<RowOf<FamilyTypes>[]> {
   const row = await (isApprovalId(id) ? APPROVALS : QUESTIONS).find(deps, owner, id);
   return row === undefined ? [] : [row];
@@ -97,7 +97,7 @@ function isOpen(row: RowOf<FamilyTypes>): boolean {
   return !(record.family === 'approval' ? isApprovalEnded(record.row.status) : isTerminal(record.row.status));
 }
 
-/** A record with its message as it stands in the thread. */
+/** A record, with its message in the thread. */
 function openRecord(deps: ListenerDeps, row: RowOf<FamilyTypes>, place: SlackThread): OpenRecord {
   const record = storedRecordOf(row);
   const { userId: user, isPrivate } = place;

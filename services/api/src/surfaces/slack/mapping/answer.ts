@@ -10,7 +10,7 @@ import { choicesIn } from './fields.ts';
 import { slackSeconds } from './limits.ts';
 import { FIELD_ACTION, fieldBlockId } from './names.ts';
 
-/** What Slack reports of one input. */
+/** Slack's report about one input. */
 export interface InputState {
   readonly value?: string | null;
   readonly selected_option?: { readonly value?: string } | null;
@@ -22,7 +22,7 @@ export interface InputState {
 /** `view.state.values`. */
 export type FormState = Readonly<Record<string, Readonly<Record<string, InputState>> | undefined>>;
 
-/** The answer that a submitted modal holds. An input without a value is left out; the form decides whether it may be. */
+/** The answer in a submitted modal. Inputs without a value are omitted, and the form decides whether that is valid. */
 export function contentOf(schema: FormSchema, state: FormState): Content {
   const content: Record<string, FormValue> = {};
   for (const [index, control] of controlsOf(schema).entries()) {
@@ -32,14 +32,20 @@ export function contentOf(schema: FormSchema, state: FormState): Content {
   return content;
 }
 
-/** The answer of a button: the choice with this index of the form's only field. Undefined where there is no such choice. */
+/**
+ * The answer that a button gives: the choice with this index in the form's only field. Undefined if there is no such
+ * choice.
+ */
 export function chosenContent(schema: FormSchema, index: number): Content | undefined {
   const [control] = controlsOf(schema);
   const value = control && answerOf(control, { selected_option: { value: String(index) } });
   return control === undefined || value === undefined ? undefined : { [control.name]: value };
 }
 
-/** What Slack shows below the inputs with these names. A fault of no input, or of the whole form, is shown at the first one. */
+/**
+ * The errors that Slack shows below the inputs with these names. An error of another input or of the whole form is
+ * shown at the first input.
+ */
 export function errorsOf(names: readonly string[], issues: readonly Issue[]): Record<string, string> {
   const errors: Record<string, string> = {};
   for (const { path, message } of issues) {
@@ -50,7 +56,7 @@ export function errorsOf(names: readonly string[], issues: readonly Issue[]): Re
   return errors;
 }
 
-/** The value of one input; undefined without one. An optional list without a choice is left out. */
+/** The value of one input; undefined if it has none. An optional list without a choice is omitted. */
 export function answerOf(control: FormControl, state: InputState): FormValue | undefined {
   const { kind, isRequired, initial } = control;
   const choiceAt = (at: string | undefined) => choicesIn(control)[Number(at ?? Number.NaN)]?.value;
@@ -70,7 +76,7 @@ export function answerOf(control: FormControl, state: InputState): FormValue | u
     case 'date-time': {
       const seconds = state.selected_date_time;
       if (seconds == null) return undefined;
-      // An unchanged default keeps its offset and its fraction of a second.
+      // An unchanged default keeps its offset and fractions of a second.
       if (typeof initial === 'string' && slackSeconds(initial) === seconds) return initial;
       return new Date(seconds * 1_000).toISOString();
     }
@@ -80,9 +86,9 @@ export function answerOf(control: FormControl, state: InputState): FormValue | u
 }
 
 function typedOf({ kind, initial }: FormControl, text: string): FormValue | undefined {
-  // A default that nobody changed is answered as it is, even if its line breaks were changed on the way.
+  // An unchanged default is answered unchanged, even if its line breaks changed in transit.
   if (typeof initial === 'string' && plainBreaks(text) === plainBreaks(initial)) return initial;
   if (text === '') return undefined;
-  // A text that is no number is left as it is: the form refuses it with a text for people.
+  // Text that is not a number stays text, so that the form refuses it with a message for people.
   return kind === 'number' || kind === 'integer' ? (readTypedNumber(kind, text.trim()) ?? text) : text;
 }

@@ -26,13 +26,13 @@ import {
 } from './text.ts';
 
 const NOTIFICATION_MAX = 300;
-/** The longest JSON of arguments in a message. The rest is for names, buttons and state. */
+/** The maximum length of arguments as JSON in a message. The rest is for names, buttons and state. */
 const ARGUMENTS_MAX = BLOCKS_MAX - 4_000;
 const REASON_MAX = 2_000;
 
 /**
- * An approval as a message, in every status. In a channel it names the tool only: the arguments are shown to the person
- * asked alone, who decides below them.
+ * An approval as a message, in every status. In a channel it only names the tool. The arguments are shown only to the
+ * person asked, with the buttons below them.
  */
 export function approvalMessage(row: ApprovalRow, place: ShownTo): SlackMessage {
   const { definition } = row;
@@ -54,12 +54,12 @@ export function approvalMessage(row: ApprovalRow, place: ShownTo): SlackMessage 
   };
 }
 
-/** What a person who acts on an approval that is over reads. */
+/** The text for a person who acts on an approval that has ended. */
 export function approvalOverText(row: ApprovalRow, place: Pick<ShownTo, 'user'>): string {
   return `This approval is over. ${approvalStateText(row, place)}.`;
 }
 
-/** The arguments of a call, to edit. Undefined where none can be edited in Slack. */
+/** The modal for editing a call's arguments. Undefined if none can be edited in Slack. */
 export function editModal({ id, definition }: ApprovalRow): ModalView | undefined {
   const editable = editableArguments(definition);
   if (editable.length === 0) return undefined;
@@ -81,7 +81,7 @@ export function editModal({ id, definition }: ApprovalRow): ModalView | undefine
   };
 }
 
-/** A denial of one or several calls, with a reason for the agent. */
+/** The modal for denying one or more calls, with a reason for the agent. */
 export function denyModal(rows: readonly ApprovalRow[]): ModalView {
   const isOne = rows.length === 1;
   return {
@@ -111,7 +111,7 @@ export function denyModal(rows: readonly ApprovalRow[]): ModalView {
   };
 }
 
-/** How the approval stands, in a few words. */
+/** The state of the approval in a few words. */
 function approvalStateText(row: ApprovalRow, { user }: Pick<ShownTo, 'user'>): string {
   const { status, settlement, definition } = row;
   const by = settledBy(user, settlement);
@@ -133,7 +133,7 @@ function approvalStateText(row: ApprovalRow, { user }: Pick<ShownTo, 'user'>): s
   }
 }
 
-/** The arguments, as they were sent after an edit. */
+/** The arguments; after an edit, those that were sent. */
 export function callBlocks({ definition, settlement, status }: ApprovalRow): KnownBlock[] {
   const shown = settlement?.arguments ?? definition.arguments;
   if (!isShownInFull(shown))
@@ -174,13 +174,13 @@ function stateBlock(row: ApprovalRow, place: ShownTo): KnownBlock {
   return context(openText(place.user, expiresAt) + covers);
 }
 
-/** The reason of a denial, as much of it as `left` characters hold. */
+/** The reason of a denial, up to `left` characters. */
 function reasonBlocks({ status, settlement }: ApprovalRow, { isPrivate }: ShownTo, left: number) {
   if (status !== 'denied' || !isPrivate || settlement?.reason === undefined) return [];
   return piecesOf(clippedToSize(`Reason: ${readable(settlement.reason)}`, left), 2_900).map(section);
 }
 
-/** What the tool says about itself. */
+/** The tool's statements about itself. */
 function hintText(hints: ToolHints = {}): string {
   if (hints.readOnly === true) return 'By its own account it only reads.';
   const can = [
@@ -195,13 +195,13 @@ function rememberText(remember: RememberFor): string {
   return remember.days === 1 ? 'for a day' : `for ${remember.days} days`;
 }
 
-/** True when an edit in Slack leaves some arguments as they are. */
+/** True if an edit in Slack leaves some arguments unchanged. */
 function keepsMore({ arguments: given }: ApprovalDefinition, editable: number): boolean {
   return Object.keys(given).length > editable;
 }
 
 export function isShownInFull(given: Arguments): boolean {
-  // As JSON, because that is how Slack gets it.
+  // The limit applies to JSON, because Slack gets the text as JSON.
   return JSON.stringify(argumentsText(given)).length <= ARGUMENTS_MAX;
 }
 
@@ -212,7 +212,7 @@ function preformatted(text: string): RichTextBlock {
   };
 }
 
-/** A call as a line of plain text. */
+/** A call on one line of plain text. */
 export function toolText({ definition: { tool, risk } }: ApprovalRow): string {
   return `${lineText(tool.name, NAME_MAX)} of ${lineText(titleOfServer(tool), NAME_MAX)}${riskNote(risk)}`;
 }

@@ -1,17 +1,17 @@
 import type { Arguments } from '@parley/core/domain/approvals/approval';
 import { isRecord } from '@parley/core/domain/plain-record';
 
-// Characters that are not seen, or that change the order in which others are seen.
+// Characters that are invisible, or that change the order in which others are displayed.
 const UNSEEN = /[^\P{C}\n]|[\p{DI}\u2028\u2029]/gu;
 
-/** Arguments as lines of text, in full: no character is hidden, and no value can look like a further argument. */
+/** Arguments as lines of text, complete: no character is hidden, and no value can look like another argument. */
 export function argumentsText(given: Arguments): string {
   return Object.entries(given)
     .map(([name, value]) => `${visible(nameText(name))}: ${visible(valueText(value))}`)
     .join('\n');
 }
 
-/** A value as JSON that people can read. */
+/** A value as readable JSON. */
 export function jsonText(value: unknown): string {
   return JSON.stringify(value, null, 2) ?? 'null';
 }
@@ -27,7 +27,7 @@ function valueText(value: unknown): string {
   return JSON.stringify(value) ?? 'null';
 }
 
-/** A text of several lines, each marked as a part of it. */
+/** A text of several lines, each of which is marked as part of it. */
 function indented(text: string): string {
   return text
     .split('\n')

@@ -10,7 +10,7 @@ export function header(text: string): HeaderBlock {
   return { type: 'header', text: plain(lineText(text, HEADER_MAX)) };
 }
 
-/** A button. One without a value is of no question. */
+/** A button. Without a value, it belongs to no question. */
 export function button(action: string, text: string, value?: string, style?: 'primary' | 'danger'): Button {
   return {
     type: 'button',
@@ -21,7 +21,7 @@ export function button(action: string, text: string, value?: string, style?: 'pr
   };
 }
 
-/** Text of others: nothing in it is formatting, a mention or a link. */
+/** A section with text from others, which Slack shows without formatting, mentions or links. */
 export function section(text: string): SectionBlock {
   return mrkdwn(escaped(text));
 }
@@ -30,7 +30,7 @@ export function mrkdwn(text: string): SectionBlock {
   return { type: 'section', text: { type: 'mrkdwn', text: text === '' ? ' ' : text, verbatim: true } };
 }
 
-/** A message with a section for each of these texts of mrkdwn. */
+/** A message with a section for each of these mrkdwn texts. */
 export function textMessage(...texts: readonly string[]): { text: string; blocks: KnownBlock[] } {
   return { text: texts.join('\n'), blocks: texts.map(mrkdwn) };
 }

@@ -15,16 +15,16 @@ import { FIELD_ACTION, fieldBlockId } from './names.ts';
 import { clipped, lineText } from './text.ts';
 
 const INPUTS_MAX = 60;
-/** A longer text gets more than one line. */
+/** Longer texts get several lines. */
 const ONE_LINE_MAX = 80;
 
-/** How an argument is edited: by an input of a form, as text, or as JSON. */
+/** How an argument is edited: through a form input, as text, or as JSON. */
 type EditWay =
   | { readonly type: 'field'; readonly control: FormControl }
   | { readonly type: 'text' }
   | { readonly type: 'json' };
 
-/** An argument that can be edited. `current` is its value; undefined where the call has none. */
+/** An argument that can be edited. `current` is its value; undefined if the call has none. */
 interface EditableArgument {
   readonly name: string;
   readonly isRequired: boolean;
@@ -35,9 +35,9 @@ interface EditableArgument {
 }
 
 /**
- * The arguments that a modal has inputs for, those of the call first. Masked arguments, secrets that the call does not
- * have, and values that an input of Slack cannot hold are left out: an edit keeps them as they are. A masked value within
- * an argument is a mask in its JSON.
+ * The arguments that have inputs in the modal, those of the call first. Omitted are masked arguments, secrets that the
+ * call does not contain, and values that no Slack input can hold; an edit leaves these unchanged. A masked value within
+ * an argument appears as a mask in its JSON.
  */
 export function editableArguments({ inputSchema, arguments: given, masked }: ApprovalDefinition) {
   if (inputSchema === undefined) return [];
@@ -55,7 +55,7 @@ export function editableArguments({ inputSchema, arguments: given, masked }: App
       const current = own(given, name);
       return { name, described, current, field: fieldOf(described, current) };
     });
-  // All at once, so that those with equal titles are told apart.
+  // All fields are converted at once, so that equal titles can be distinguished.
   const fields = shown.map(({ name, described, field }) => [
     name,
     field ?? { ...labelsIn(described), type: 'string' },
@@ -93,7 +93,7 @@ export function editInput(argument: EditableArgument, index: number): InputBlock
     block_id: fieldBlockId(index),
     label: plain(lineText(title, SLACK_MAX.label)),
     ...(hints !== '' && { hint: plain(clipped(readable(hints), SLACK_MAX.label)) }),
-    // Slack takes no empty text for an input that is required.
+    // Slack refuses an empty text for a required input, so such an input is optional.
     optional: !isRequired || current === '',
     element: {
       type: 'plain_text_input',
@@ -105,7 +105,7 @@ export function editInput(argument: EditableArgument, index: number): InputBlock
   };
 }
 
-/** What a submitted modal says: all arguments of the call, or texts for the inputs that cannot be read. */
+/** The content of a submitted modal: all arguments of the call, or error texts for the inputs that cannot be read. */
 export function editOf(
   definition: ApprovalDefinition,
   state: FormState,
@@ -128,7 +128,7 @@ function submittedValue(argument: EditableArgument, state: InputState): unknown 
   const { way, current } = argument;
   if (way.type === 'field') return answerOf(way.control, state);
   const text = state.value ?? '';
-  // What was not touched stays exactly as it is.
+  // An untouched argument stays exactly as it is.
   if (text === initialText(argument)) return current;
   if (text === '') return undefined;
   if (way.type === 'text') return text;
@@ -145,7 +145,10 @@ function wayOf(control: FormControl | undefined, schema: Record<string, unknown>
   return { type: isText ? 'text' : 'json' };
 }
 
-/** The form field for a choice, a boolean or a number whose value it can hold. The tool's schema is checked afterwards. */
+/**
+ * The form field for a choice, a boolean or a number, if it can hold the value. The tool's schema is checked
+ * afterwards.
+ */
 function fieldOf(schema: Record<string, unknown>, current: unknown): FormField | undefined {
   const labels = labelsIn(schema);
   const type = current === undefined ? schema.type : typeof current;
@@ -181,7 +184,10 @@ function fitsInput(argument: EditableArgument): boolean {
   return argument.way.type === 'field' || initialText(argument).length <= SLACK_MAX.text;
 }
 
-/** Pointers of the arguments that are masked whatever they are. One walk for all: a server may choose a large schema. */
+/**
+ * Pointers of the arguments that are always masked. They are found in one walk, because a server may choose a large
+ * schema.
+ */
 function secretsAmong(names: readonly string[], inputSchema: unknown): readonly string[] {
   const given = Object.fromEntries(names.map((name) => [name, 'x']));
   const { masked, fault } = maskArguments(given, inputSchema);

@@ -10,7 +10,7 @@ const YES_NO: readonly FormChoice[] = [
   { value: 'false', label: 'No' },
 ];
 
-/** True when a modal can hold all of these, each with an input for every value and with its initial one. */
+/** True if a modal can show all of these controls, each with its initial value and an input for every valid value. */
 export function areShowable(controls: readonly FormControl[]): boolean {
   if (!controls.every(isShowable)) return false;
   return Buffer.byteLength(JSON.stringify(controls.map(inputOf))) <= SLACK_MAX.inputsJson;
@@ -25,7 +25,7 @@ function isShowable(control: FormControl): boolean {
     case 'select':
     case 'multi': {
       const labels = new Set(control.choices.map(({ label }) => lineText(label, SLACK_MAX.optionText)));
-      // Choices that are shown alike could not be told apart.
+      // Choices with equal labels could not be distinguished.
       return labels.size > 0 && labels.size <= SLACK_MAX.options && labels.size === control.choices.length;
     }
     case 'number':
@@ -38,7 +38,7 @@ function isShowable(control: FormControl): boolean {
   }
 }
 
-/** The choices that a person picks from: those of a select, or yes and no. */
+/** The choices of a control: those of a select, or yes and no. */
 export function choicesIn({ kind, choices }: FormControl): readonly FormChoice[] {
   return kind === 'boolean' ? YES_NO : choices;
 }
@@ -56,7 +56,7 @@ export function inputOf(control: FormControl, index: number): InputBlock {
     block_id: fieldBlockId(index),
     label: plain(lineText(label, SLACK_MAX.label)),
     ...(hint !== undefined && { hint: plain(clipped(hint, SLACK_MAX.label)) }),
-    // Nothing is an answer where a list has no least number, and where the default is an empty text.
+    // An empty answer is valid for a list without a minimum, and for a default that is an empty text.
     optional: !isRequired || (kind === 'multi' && least === undefined) || (kind === 'text' && initial === ''),
     element: { ...elementOf(control), action_id: FIELD_ACTION },
   };
@@ -94,7 +94,7 @@ function elementOf(control: FormControl): InputBlock['element'] {
       return {
         type: 'plain_text_input',
         multiline: hasLines,
-        // A schema counts code points.
+        // Schemas count code points, while Slack counts UTF-16 units.
         max_length: Math.max(1, typed?.length ?? 0, Math.min(most, SLACK_MAX.text)),
         ...(least !== undefined && { min_length: Math.min(least, SLACK_MAX.text) }),
         ...preset,
@@ -103,7 +103,7 @@ function elementOf(control: FormControl): InputBlock['element'] {
   }
 }
 
-/** A bound that Slack does not take is left out: the answer is checked anyway. */
+/** Bounds that Slack refuses are omitted, because the answer is checked anyway. */
 function numberInput({ kind, least, most, initial }: FormControl): InputBlock['element'] {
   const texts = [least, most, initial].map((one) => (one === undefined ? one : slackNumber(Number(one))));
   const [min, max, preset] = texts;
@@ -135,7 +135,7 @@ function severalOf({ choices, initial, most }: FormControl): InputBlock['element
   return { type: 'multi_static_select', options, ...preset, ...selectable };
 }
 
-/** The value of an option is its index: values of a schema may be longer than Slack takes. */
+/** An option. Its value is its index, because values in a schema may be longer than Slack allows. */
 function optionOf({ label }: FormChoice, index: number): PlainTextOption {
   return { text: plain(lineText(label, SLACK_MAX.optionText)), value: String(index) };
 }

@@ -21,7 +21,7 @@ interface SharedFile {
   readonly name?: string | null;
 }
 
-/** A message that is forwarded, or the preview of a link. */
+/** A forwarded message, or the preview of a link. */
 interface Attachment {
   readonly is_share?: boolean;
   readonly text?: string;
@@ -30,14 +30,14 @@ interface Attachment {
 }
 
 /**
- * What becomes of a message: its words are `taken`; it is of a person but cannot be read, so it is `answered` with a
- * sentence; or it is `ignored`, because nobody speaks to the app with it.
+ * How a message is handled. `taken`: its text is read. `answered`: it comes from a person but cannot be read, so it
+ * gets a sentence as a reply. `ignored`: nobody addresses the app with it.
  */
 type Reception = 'taken' | 'answered' | 'ignored';
 
-/** The kinds of messages that Slack's types know. */
+/** The kinds of messages in the types of Slack's packages. */
 type TypedSubtype = NonNullable<AllMessageEvents['subtype']>;
-/** Those that only its documentation has. Some of them are of earlier times. */
+/** Kinds that only Slack's documentation contains. Some are from earlier times. */
 type OtherSubtype =
   | 'assistant_app_thread'
   | `bot_${'add' | 'remove'}`
@@ -59,14 +59,14 @@ const RECEPTIONS: Readonly<Record<TypedSubtype | OtherSubtype, Reception>> = {
   file_comment: 'answered',
   file_mention: 'answered',
 
-  // An app writes, perhaps for a person whom it names.
+  // An app wrote the message, perhaps for a person whom it names.
   bot_message: 'ignored',
-  // Something has become of a message. The app's own edits come as such, too.
+  // A report about an earlier message. The app's own edits are reported in this way, too.
   message_changed: 'ignored',
   message_deleted: 'ignored',
   message_replied: 'ignored',
   reply_broadcast: 'ignored',
-  // Slack reports what people do, in words of its own.
+  // Slack reports people's actions in its own words.
   assistant_app_thread: 'ignored',
   bot_add: 'ignored',
   bot_remove: 'ignored',
@@ -94,7 +94,7 @@ const RECEPTIONS: Readonly<Record<TypedSubtype | OtherSubtype, Reception>> = {
   unpinned_item: 'ignored',
 };
 
-/** Kinds that Slack adds later are ignored: most kinds are reports. */
+/** Determines how a message is handled. Kinds that Slack adds later are ignored, because most kinds are reports. */
 export function receptionOf({ subtype, bot_id: bot }: Incoming): Reception {
   if (bot !== undefined) return 'ignored';
   if (subtype === undefined) return 'taken';
@@ -109,7 +109,7 @@ export function forwardedIn({ attachments = [] }: Incoming): readonly Attachment
   return attachments.filter(({ is_share: isShare }) => isShare === true);
 }
 
-/** What a message has that cannot be read, in words; undefined when all of it can be. */
+/** The unreadable parts of a message, in words; undefined if everything can be read. */
 export function unreadableOf(message: Incoming): string | undefined {
   const files = [message, ...forwardedIn(message)].flatMap((one) => one.files ?? []);
   const named = files

@@ -1,17 +1,17 @@
-/** Somebody or something that a text names by an id alone. */
+/** A person, group or channel that a text names only by an id. */
 export interface Mention {
   readonly kind: 'person' | 'channel' | 'group';
   readonly id: string;
 }
 
-/** A text of Slack in parts, of which the mentions wait for their names. */
+/** A Slack text in parts. Its mentions still need names. */
 export type MentionedText = readonly (string | Mention)[];
 
 const SIGNS = { person: '@', channel: '#', group: '@' } as const;
 
 /**
- * Reads Slack's markup: what people type has `&`, `<` and `>` escaped, so each pair of brackets is a mention, a link, a date
- * or a command. The mentions of the app itself are left out.
+ * Parses Slack's markup. Typed `&`, `<` and `>` are escaped in it, so each pair of brackets is a mention, a link, a
+ * date or a command. Mentions of the app itself are removed.
  */
 export function mentionedText(text: string, appUser: string | undefined): MentionedText {
   return text.split(/<([^<>]*)>/u).map((part, at) => {
@@ -21,7 +21,7 @@ export function mentionedText(text: string, appUser: string | undefined): Mentio
   });
 }
 
-/** The text as it is read, with ids where there are no names. */
+/** The readable text, with ids where names are missing. */
 export function shownText(text: MentionedText, nameOf: (mention: Mention) => string | undefined): string {
   const shown = text.map((part) =>
     typeof part === 'string' ? part : SIGNS[part.kind] + (nameOf(part) ?? part.id),
@@ -29,7 +29,7 @@ export function shownText(text: MentionedText, nameOf: (mention: Mention) => str
   return shown.join('').trim();
 }
 
-/** The address of a text that is a link and nothing else, beside mentions. */
+/** The address, if a text consists of only a link, apart from mentions. */
 export function onlyLink(text: string): string | undefined {
   const [, url] =
     /^<((?:https?|mailto|tel):[^<>|]*)(?:\|[^<>]*)?>$/u.exec(text.replaceAll(/<@[^<>]*>/gu, '').trim()) ?? [];
@@ -47,7 +47,7 @@ function objectText(head: string, label: string, appUser: string | undefined): s
   return linkText(unescaped(head), label);
 }
 
-/** `<!subteam^ID|@group>`, `<!date^seconds^format^link|fallback>`, `<!here>` and their like. */
+/** Converts `<!subteam^ID|@group>`, `<!date^seconds^format^link|fallback>`, `<!here>` and similar commands. */
 function commandText(command: string, label: string): string | Mention {
   const [name = '', value = ''] = command.split('^');
   if (name === 'subteam' && label === '') return { kind: 'group', id: value };
@@ -56,7 +56,7 @@ function commandText(command: string, label: string): string | Mention {
   return name === 'subteam' || name === 'date' ? label : `@${name}`;
 }
 
-/** A link with the words for it. Slack adds `http://`, `mailto:` and `tel:` to what people type. */
+/** A link with its label. Slack adds `http://`, `mailto:` and `tel:` to typed text. */
 function linkText(url: string, label: string): string {
   if (label === '') return url;
   const typed = url.replace(/^(?:https?:\/\/|mailto:|tel:)/u, '').replace(/\/$/u, '');
@@ -64,7 +64,7 @@ function linkText(url: string, label: string): string {
   return isTyped || label === url ? label : `${label} (${url})`;
 }
 
-/** A telephone number without blanks and signs, which people write and Slack leaves out. */
+/** A telephone number without spaces and signs, which people type and Slack omits. */
 function digitsOf(number: string): string {
   return number.replaceAll(/[\s()./+-]/gu, '');
 }

@@ -8,7 +8,7 @@ import { textsOf } from './question.ts';
 import { lineText, piecesOf } from './text.ts';
 
 const TITLE_MAX = 24;
-/** Together with the most inputs, as many blocks as a modal has. */
+/** Together with the maximum number of inputs, this gives the maximum number of blocks in a modal. */
 const TEXTS_MAX = 10;
 
 /** The form of a question as a modal. */
@@ -31,7 +31,7 @@ export function formModal({ id, definition }: Row): ModalView {
   };
 }
 
-/** What a modal becomes when it can no longer be sent. `text` is mrkdwn. */
+/** The content of a modal that can no longer be submitted. `text` is mrkdwn. */
 export function overModal(title: 'Question' | 'Approval', text: string): ModalView {
   return { type: 'modal', title: plain(title), close: plain('Close'), blocks: [mrkdwn(text)] };
 }

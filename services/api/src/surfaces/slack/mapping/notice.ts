@@ -10,13 +10,13 @@ import { clipped, escaped, lineText, nameText } from './text.ts';
 
 const TITLE_MAX = 150;
 
-/** Reminds a person of their open question or approval, in its thread. */
+/** Reminds a person, in its thread, of their open question or approval. */
 export function reminderMessage({ id }: RowOf<FamilyTypes>, { user }: Pick<ShownTo, 'user'>): SlackMessage {
   const what = isApprovalId(id) ? 'this call still waits for your approval' : 'this question is still open';
   return textMessage(`<@${user}>, ${what}.`);
 }
 
-/** Informs somebody else that a person has not acted. Only the person asked may read the question or the call itself. */
+/** Informs somebody else that a person has not acted. Only the person asked may read the question or the call. */
 export function escalationMessage(row: RowOf<FamilyTypes>, { user }: Pick<ShownTo, 'user'>): SlackMessage {
   const record = storedRecordOf(row);
   if (record.family === 'approval') {
@@ -35,14 +35,14 @@ function titleText(title: string): string {
   return escaped(lineText(title, TITLE_MAX));
 }
 
-/** Asks a person who is not linked yet to connect their account. */
+/** Asks a person without a link to connect their account. */
 export function connectMessage(url: string): SlackMessage {
   const text = 'Connect your account to talk to me.';
   const link = button(ACTION.link, clipped(`Connect at ${new URL(url).host}`, 75), undefined, 'primary');
   return { text, blocks: [section(text), { type: 'actions', elements: [{ ...link, url }] }] };
 }
 
-/** What a modal becomes whose trigger ran out: the same button once more. */
+/** Replaces a modal whose trigger has expired: a message with the same button. */
 export function openAgainMessage(action: string, value: string): SlackMessage {
   const text = 'Slack did not open the form in time.';
   return {

@@ -16,13 +16,13 @@ export interface SlackMessage {
   readonly blocks: KnownBlock[];
 }
 
-/** Where a question is shown, and to whom. */
+/** The place where a question is shown, and its reader. */
 export interface ShownTo {
-  /** The person asked, in Slack. */
+  /** The Slack user of the person asked. */
   readonly user: string;
-  /** True in a direct message, which nobody else sees: an address may be shown there. */
+  /** True in direct messages, which nobody else sees: an address may be shown there. */
   readonly isPrivate: boolean;
-  /** The page on which the owner can answer; absent where the deployment has none. */
+  /** The page on which the owner can answer; absent if the deployment has none. */
   readonly answerPage?: string;
 }
 
@@ -33,18 +33,21 @@ const CHOICES_MAX = 5;
 const NOTIFICATION_MAX = 300;
 const FIELDS_MAX = 90;
 
-/** How a form is answered: by buttons for one choice or yes/no, in a modal, or on its page where Slack has no input for it. */
+/**
+ * How a form is answered: with buttons for one choice or yes/no, in a modal, or on its page if Slack has no suitable
+ * input.
+ */
 export function formWayOf(definition: Definition): FormWay {
   const { requestedSchema, sensitive } = definition;
   const controls = controlsOf(requestedSchema);
-  // What is typed into a channel stays in Slack.
+  // Text that is typed into a channel stays in Slack.
   if (sensitive === true || controls.length > FIELDS_MAX || !areShowable(controls)) return 'page';
-  // A modal holds more text than a message.
+  // A modal can show more text than a message.
   const hasButtons = buttonChoices(requestedSchema) !== undefined && fitsMessage(...textsOf(definition));
   return hasButtons ? 'buttons' : 'modal';
 }
 
-/** What the person reads before they answer, without hidden characters. */
+/** The texts that the person reads before answering, without hidden characters. */
 export function textsOf({ message, description }: Definition): string[] {
   return (description === undefined ? [message] : [message, description]).map(readable);
 }
@@ -65,7 +68,7 @@ export function questionMessage(row: Row, place: ShownTo): SlackMessage {
   };
 }
 
-/** What only the person asked may see: the address of a question. It is posted to them alone. */
+/** The message with a question's address, which only the person asked may see. It is posted to them alone. */
 export function addressMessage({ id, definition }: Row): SlackMessage {
   const url = addressOf(definition) ?? '';
   return {
@@ -77,7 +80,7 @@ export function addressMessage({ id, definition }: Row): SlackMessage {
   };
 }
 
-/** What the person sees whose form Slack did not take: the page of a question, where there is one. */
+/** The message for a person whose form Slack refused. It names the question's page, if there is one. */
 export function refusedFormMessage(row?: Pick<Row, 'id'>, answerPage?: string): SlackMessage {
   if (row === undefined || answerPage === undefined)
     return textMessage('Slack did not take this form. Please answer in the chat or in another application.');
@@ -85,12 +88,12 @@ export function refusedFormMessage(row?: Pick<Row, 'id'>, answerPage?: string): 
   return { text, blocks: [mrkdwn(text), { type: 'actions', elements: [linkButton(row.id, answerPage)] }] };
 }
 
-/** The address of a url question, or of the page of a form that its client cannot show. */
+/** The address of a url question, or the page of a form that the client cannot show. */
 export function addressOf({ url, answerUrl }: Definition): string | undefined {
   return url ?? answerUrl;
 }
 
-/** How the question stands, in a few words. */
+/** The state of the question in a few words. */
 function stateText(row: Row, { user }: Pick<ShownTo, 'user'>): string {
   const { status, settlement } = row;
   const by = settledBy(user, settlement);
@@ -112,7 +115,7 @@ function stateText(row: Row, { user }: Pick<ShownTo, 'user'>): string {
   }
 }
 
-/** What a person who acts on a question that is over reads. */
+/** The text for a person who acts on a question that has ended. */
 export function overText(row: Row, place: Pick<ShownTo, 'user'>): string {
   return `This question is over. ${stateText(row, place)}.`;
 }
@@ -147,7 +150,7 @@ function answerButtons(id: string, definition: Definition, place: ShownTo): Butt
   }
 }
 
-/** The words of the buttons for a form with one choice; undefined for any other form. */
+/** The labels of the buttons for a form with one choice; undefined for any other form. */
 function buttonChoices(schema: unknown): readonly string[] | undefined {
   const [control, ...others] = controlsOf(schema);
   if (control === undefined || others.length > 0 || control.kind === 'multi') return undefined;

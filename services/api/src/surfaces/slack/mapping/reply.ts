@@ -9,25 +9,25 @@ import { ACTION } from './names.ts';
 import type { SlackMessage } from './question.ts';
 import { BLOCKS_MAX, clipped, clippedToSize, escaped, headOf } from './text.ts';
 
-/** How a turn stands. `superseded`: what was read is void, and the turn must be read again. */
+/** The state of a turn. `superseded`: what was read is no longer valid, and the turn must be read again. */
 type ReplyStatus = 'working' | 'waiting' | 'ended' | 'superseded';
 
 /** The reply of a turn, as the messages of its thread. */
 export interface ThreadReply {
   take(followed: FollowedEvent): void;
   readonly status: ReplyStatus;
-  /** The messages, in order: at least one. A new one begins after a question or an approval, and where one is full. */
+  /** The messages in order, at least one. A new one begins after a question or an approval, and when one is full. */
   messages(streamRequestId: string): SlackMessage[];
 }
 
 const NOTIFICATION_MAX = 300;
 const ENDING_MAX = 600;
-/** How much text a message holds. The rest is for a note and a button. */
+/** How much text fits into a message. The rest is for a note and a button. */
 const ROOM = { json: BLOCKS_MAX - 1_000, blocks: 45 };
 
 /**
- * How many characters of a turn are parsed; what follows is shown as it is written. The parser takes linear time, and runs
- * again while a text grows.
+ * How many characters of a turn are parsed; further text is shown as plain text. The parser takes linear time, but runs
+ * again whenever a text grows.
  */
 const PARSED_MAX = 50_000;
 
@@ -37,13 +37,13 @@ interface Parsed {
   readonly units: readonly Unit[];
 }
 
-/** Collects a turn for its thread. Pure but for what it has taken. */
+/** Collects a turn for its thread. Pure except for its memory of earlier events. */
 export function createReply(): ThreadReply {
-  /** Texts between questions and approvals; each holds blocks by their ids. */
+  /** The texts between questions and approvals. Each contains blocks by their ids. */
   let texts: Map<string, string>[] = [new Map()];
   let status: ReplyStatus = 'working';
   let ending: string | undefined;
-  /** What was shown last, in order: most of it has not changed since. */
+  /** The results of the last display, in order. Most of them have not changed since. */
   let parsed: readonly Parsed[] = [];
 
   function turn(followed: FollowedEvent & { readonly type: 'turn' }): void {
@@ -109,14 +109,14 @@ export function createReply(): ThreadReply {
   };
 }
 
-/** True for a question or an approval, which has a message of its own at this place. */
+/** True for a question or an approval, which has a message of its own in this place. */
 function isRequest(followed: FollowedEvent): boolean {
   if (followed.type === 'question')
     return followed.change === 'elicitation-request' && !followed.isSuperseded;
   return followed.type === 'approval' && followed.change === 'approval-request' && !followed.isSuperseded;
 }
 
-/** What stands in place of a message whose text was written again, in fewer messages. */
+/** The content of a message that is no longer needed, because its text was rewritten in fewer messages. */
 export function replacedMessage(): SlackMessage {
   return textMessage('_This part was written again above._');
 }

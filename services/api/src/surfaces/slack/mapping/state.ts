@@ -2,7 +2,7 @@ import type { KnownBlock } from '@slack/types';
 import { context } from './blocks.ts';
 import { dateText } from './text.ts';
 
-/** What questions and approvals say alike of how they stand. */
+/** The names of surfaces in the states of questions and approvals. */
 
 const SURFACES: Readonly<Record<string, string>> = {
   slack: 'in Slack',
@@ -30,7 +30,7 @@ export function settledBy(
   return `by <@${user}> ${SURFACES[settlement?.surface ?? ''] ?? 'in another application'}`;
 }
 
-/** A status that both have, in a few words. */
+/** A status that questions and approvals share, in a few words. */
 export function otherStateText(
   status: string,
   settlement: { readonly reason?: string | undefined } | undefined,
@@ -39,7 +39,7 @@ export function otherStateText(
   return settlement?.reason === 'run_stopped' ? 'Stopped' : 'No longer needed';
 }
 
-/** The last line of a record that is over. */
+/** The last line of a record that has ended. */
 export function endedBlock(status: string, text: string): KnownBlock {
   return context(`${MARKS[status] ?? '–'} *${text}*`);
 }

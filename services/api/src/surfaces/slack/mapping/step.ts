@@ -7,20 +7,20 @@ import type { ShownTo, SlackMessage } from './question.ts';
 import { openText } from './state.ts';
 import { BLOCKS_MAX, messagePieces, nameText } from './text.ts';
 
-/** The value of a button holds as many ids. */
+/** The maximum number of ids in the value of a button. */
 const CALLS_MAX = 50;
-/** The most blocks of the calls in a message. The rest is for its title, buttons and state. */
+/** The maximum number of blocks for the calls in a message. The rest is for its title, buttons and state. */
 const CALL_BLOCKS_MAX = 40;
 const CALLS_JSON_MAX = BLOCKS_MAX - 4_000;
 
-/** True when the open calls of a step can be decided on together in Slack. */
+/** True if the open calls of a step can be decided together in Slack. */
 export function isDecidedTogether(open: readonly ApprovalRow[]): boolean {
   return open.length > 1 && open.length <= CALLS_MAX;
 }
 
 /**
- * The open calls of one step, to decide on together. Each call has a message of its own beside it, which shows the arguments
- * as far as the place allows. The buttons act on the calls that this message names, and on no later ones.
+ * A message for deciding on the open calls of one step together. Each call also has its own message, which shows the
+ * arguments as far as the place allows. The buttons act only on the calls in this message, not on later ones.
  */
 export function stepMessage(open: readonly ApprovalRow[], place: ShownTo): SlackMessage {
   if (!isDecidedTogether(open)) return overMessage(open.length);
@@ -36,7 +36,7 @@ export function stepMessage(open: readonly ApprovalRow[], place: ShownTo): Slack
   return messageOf(open, place, [...messagePieces(`${list}\n${where}`).map(section)], buttons);
 }
 
-/** The same with the arguments of all calls, for the person asked alone. */
+/** The same with the arguments of all calls, only for the person asked. */
 export function stepCallsMessage(open: readonly ApprovalRow[], user: string): SlackMessage {
   if (!isDecidedTogether(open)) return overMessage(open.length);
   const calls = open.flatMap((row, index) => [section(`${index + 1}. ${toolText(row)}`), ...callBlocks(row)]);
@@ -71,7 +71,7 @@ function messageOf(
   };
 }
 
-/** A call whose arguments the person cannot read in Slack is not approved there. */
+/** If the person cannot read a call's arguments in Slack, it cannot be approved there. */
 function decisionButtons(ids: string, canApprove: boolean): Button[] {
   return [
     ...(canApprove ? [button(ACTION.approveAll, 'Approve all', ids, 'primary')] : []),

@@ -1,37 +1,37 @@
 import { readableLine } from '@parley/core/domain/readable';
 
-/** The longest text of one section block. */
+/** The maximum length of a section block. */
 const SECTION_MAX = 3_000;
 
-/** Text of others in Slack's mrkdwn: nothing in it is a mention, a link or a command (`&`, `<`, `>` are escaped). */
+/** Text from others for mrkdwn: `&`, `<` and `>` are escaped, so that it contains no mention, link or command. */
 export function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
-/** The beginning of a text, at most `most` UTF-16 units long, with an ellipsis where something is missing. */
+/** The beginning of a text, at most `most` UTF-16 units long, with an ellipsis if it was cut. */
 export function clipped(text: string, most: number): string {
   if (text.length <= most) return text;
   const cut = text.slice(0, most - 1);
-  // Half of a surrogate pair is no character.
+  // A half surrogate pair at the end is removed.
   return `${cut.isWellFormed() ? cut : cut.slice(0, -1)}…`;
 }
 
-/** A name that others chose, on one line without hidden characters; `–` where nothing is to be seen. */
+/** A name that others chose, on one line without hidden characters; `–` if nothing is visible. */
 export function lineText(text: string, most: number): string {
   return clipped(readableLine(text) || '–', most);
 }
 
-/** The longest name of an agent, a tool or a server. */
+/** The maximum length of the name of an agent, a tool or a server. */
 export const NAME_MAX = 150;
 
-/** A name that others chose, as mrkdwn that may stand between marks of formatting. */
+/** A name that others chose, as mrkdwn that may be placed between formatting characters. */
 export function nameText(name: string): string {
   return escaped(clipped(readableLine(name).replaceAll('`', "'").replaceAll('*', '∗'), NAME_MAX));
 }
 
 /**
- * A text in pieces of at most `most` units, as `lengthOf` counts the text of a character. Pieces end at a line, else at a
- * blank, where there is one in the last third. The pieces of the beginning of a text do not change when the text grows.
+ * Splits a text into pieces of at most `most` units. `lengthOf` gives the units of a character. A piece ends at a line
+ * break, or else at a space, if there is one in its last third. When the text grows, earlier pieces do not change.
  */
 export function piecesOf(text: string, most = SECTION_MAX, lengthOf = escapedLength): string[] {
   const pieces: string[] = [];
@@ -40,7 +40,7 @@ export function piecesOf(text: string, most = SECTION_MAX, lengthOf = escapedLen
   return pieces.length === 0 ? [''] : pieces;
 }
 
-/** The beginning of a text, at most `most` units long, which ends as a piece does. */
+/** The beginning of a text, at most `most` units long, which ends like a piece. */
 export function headOf(text: string, most: number): string {
   const end = most <= 0 ? 0 : endOfPiece(text, most, ({ length }) => length);
   return text.slice(0, end);
@@ -48,12 +48,12 @@ export function headOf(text: string, most: number): string {
 
 const ESCAPED_LENGTHS: Readonly<Record<string, number>> = { '&': 5, '<': 4, '>': 4 };
 
-/** The length of a character after `escaped`. */
+/** The length of a character after escaping. */
 function escapedLength(character: string): number {
   return ESCAPED_LENGTHS[character] ?? character.length;
 }
 
-/** The length of a character within JSON. */
+/** The length of a character in JSON. */
 export function jsonLength(character: string): number {
   return character >= ' ' && character !== '"' && character !== '\\' && character.isWellFormed()
     ? character.length
@@ -76,12 +76,15 @@ function endOfPiece(text: string, most: number, lengthOf: (character: string) =>
   return end;
 }
 
-/** The longest JSON of all blocks of a message together. Slack does not document it, and refuses about 13,200 characters. */
+/**
+ * The maximum length of all blocks of a message together, as JSON. Slack does not document the limit, and refuses about
+ * 13,200 characters.
+ */
 export const BLOCKS_MAX = 12_000;
-/** How much text of a question a message holds, as JSON. The rest is for its title, buttons and state. */
+/** How much of a question's text fits into a message, as JSON. The rest is for its title, buttons and state. */
 const TEXTS_MAX = BLOCKS_MAX - 3_000;
 
-/** Texts as the sections of a message, which end with an ellipsis where not everything fits. */
+/** Texts as the sections of a message. They end with an ellipsis if not everything fits. */
 export function messagePieces(...texts: readonly string[]): string[] {
   const pieces: string[] = [];
   let size = 0;
@@ -93,12 +96,12 @@ export function messagePieces(...texts: readonly string[]): string[] {
   return pieces;
 }
 
-/** True when `messagePieces` holds these texts in full. */
+/** True if `messagePieces` would contain these texts completely. */
 export function fitsMessage(...texts: readonly string[]): boolean {
   return texts.reduce((size, text) => size + sizeOf(text), 0) <= TEXTS_MAX;
 }
 
-/** The beginning of a text that takes about `most` characters in a message, with an ellipsis where something is missing. */
+/** The beginning of a text that takes about `most` characters in a message, with an ellipsis if it was cut. */
 export function clippedToSize(text: string, most: number): string {
   if (sizeOf(text) <= most) return text;
   let size = 0;
@@ -111,7 +114,7 @@ export function clippedToSize(text: string, most: number): string {
   return `${text.slice(0, end)}…`;
 }
 
-/** The length of a text as JSON, which is how Slack gets it. */
+/** The length of a text as JSON, the form in which Slack gets it. */
 function sizeOf(text: string): number {
   return JSON.stringify(escaped(text)).length;
 }

@@ -12,17 +12,20 @@ import type { SlackMessage } from './question.ts';
 import { clippedToSize, escaped, lineText } from './text.ts';
 
 const TITLE_MAX = 150;
-/** How much of a title, of what is wrong and of a button fits into the sections of a message. */
+/** How much of a title, a fault and a button's label fits into the sections of a message. */
 const SHOWN_MAX = { title: 300, fault: 2_000, button: 120 } as const;
 
-/** What a person has typed. */
+/** The text that a person typed. */
 export interface TypedWords {
   readonly text: string;
-  /** The whole address, where the words are a link and nothing else. */
+  /** The whole address, if the text consists of only a link. */
   readonly link: string | undefined;
 }
 
-/** The only control of a form, if a text can answer it. A sensitive answer is not typed into Slack, and no list of choices. */
+/**
+ * The only control of a form, if text can answer it. Sensitive answers must not be typed into Slack, and lists of
+ * several choices cannot be.
+ */
 export function typedControlOf({
   requestedSchema,
   sensitive,
@@ -33,7 +36,10 @@ export function typedControlOf({
   return sensitive === true || answerUrl !== undefined ? undefined : control;
 }
 
-/** The answer that a typed text is; or why it is no choice. A text that is no number is left as it is: the form refuses it. */
+/**
+ * The answer that a typed text gives; or why it is not one of the choices. Text that is not a number stays text, so
+ * that the form refuses it.
+ */
 export function typedAnswer(
   control: FormControl,
   { text, link }: TypedWords,
@@ -41,7 +47,7 @@ export function typedAnswer(
   const { name, kind } = control;
   if (kind === 'number' || kind === 'integer') return { content: { [name]: typedNumber(kind, text) } };
   if (kind !== 'select' && kind !== 'boolean')
-    // Slack shows people a part of an address.
+    // Slack displays only a part of a long address, so the whole one is used.
     return { content: { [name]: (kind === 'uri' ? link : undefined) ?? text } };
   const choices = choicesIn(control);
   const [chosen, ...others] = meantBy(text, choices);
@@ -52,7 +58,7 @@ export function typedAnswer(
   return { content: { [name]: kind === 'boolean' ? chosen.value === 'true' : chosen.value } };
 }
 
-/** The choices that a text may mean. People read titles: a value counts only where no title is alike. */
+/** The choices that a text may mean. People read titles, so a value counts only if no title matches. */
 function meantBy(text: string, choices: readonly FormChoice[]): readonly FormChoice[] {
   const wanted = text.toLowerCase();
   const rules: readonly ((choice: FormChoice) => boolean)[] = [
@@ -70,17 +76,18 @@ function meantBy(text: string, choices: readonly FormChoice[]): readonly FormCho
 
 function typedNumber(kind: 'number' | 'integer', text: string): number | string {
   const number = readTypedNumber('number', text);
-  // A fraction is for the check to refuse, unless it was rounded away.
+  // The check refuses fractions. A number that was rounded to a whole one is passed as text, so that it is refused,
+  // too.
   return readTypedNumber(kind, text) ?? (Number.isInteger(number) ? text : (number ?? text));
 }
 
-/** Something open, and its message in Slack. */
+/** An open record, and its message in Slack. */
 export interface OpenRecord {
   readonly row: Parameters<typeof storedRecordOf>[0];
   readonly message: SlackMessage;
 }
 
-/** What a person reads whose text is no answer to their question. */
+/** The message for a person whose text does not answer their question. */
 export function refusedTextMessage(open: OpenRecord, fault: string): SlackMessage {
   return textMessage(
     `Your answer to ${titleOf(open)} ${shown(fault, SHOWN_MAX.fault)}.`,
@@ -88,12 +95,12 @@ export function refusedTextMessage(open: OpenRecord, fault: string): SlackMessag
   );
 }
 
-/** What the check of a form has against an answer. */
+/** The faults that the form's check found in an answer. */
 export function faultText(issues: readonly Issue[]): string {
   return issues.map(({ message }) => readable(message)).join('; ');
 }
 
-/** What a person reads who writes where something open cannot be answered by their message. */
+/** The message for a person who writes although something is open that a message cannot answer. */
 export function stillOpenMessage(open: readonly OpenRecord[]): SlackMessage {
   const what =
     open.length === 1
@@ -112,7 +119,7 @@ function titleOf({ row }: OpenRecord): string {
   return `the approval of “${shown(lineText(titleOfTool(tool), TITLE_MAX), SHOWN_MAX.title)}”`;
 }
 
-/** The buttons of a message, by what stands on them. */
+/** The buttons of a message, by their labels. */
 function buttonsOf({ message }: OpenRecord): string {
   const labels = message.blocks
     .flatMap((block) => (block.type === 'actions' ? block.elements : []))
@@ -122,7 +129,7 @@ function buttonsOf({ message }: OpenRecord): string {
   return `${labels.slice(0, -1).join(', ')}${labels.length > 1 ? ' or ' : ''}${labels.at(-1) ?? 'its page'}`;
 }
 
-/** The beginning of a text of others, as mrkdwn. */
+/** The beginning of a text from others, as mrkdwn. */
 function shown(text: string, most: number): string {
   return escaped(clippedToSize(text, most));
 }

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { Links } from './links.ts';
 import { installationOwner, teamsOwner, type Workspace } from './workspace.ts';
 
-/** What is known of an installation, except for its token. */
+/** The data of an installation without its token. */
 const Details = z.object({
   enterpriseId: z.string().optional(),
   teamId: z.string().optional(),
@@ -22,13 +22,16 @@ interface Installation extends InstallationDetails {
   readonly botToken: string;
 }
 
-/** The installations of the app, by workspace or enterprise. Tokens lie sealed in the vault. Every call throws `unavailable`. */
+/**
+ * The installations of the app, by workspace or enterprise. Tokens are stored sealed in the vault. Every method throws
+ * `unavailable`.
+ */
 export interface Installations {
   /** Stores or replaces an installation. */
   save(details: InstallationDetails, tokens: OAuthCredential): Promise<void>;
-  /** The installation of a workspace, or that of its enterprise. Renews a token that is about to expire. */
+  /** The installation of a workspace or of its enterprise. Renews a token that expires soon. */
   find(workspace: Workspace): Promise<Installation | undefined>;
-  /** Deletes the token, and everything that is stored of the people of that workspace. */
+  /** Deletes the token, and everything that is stored about people of that workspace. */
   forget(workspace: Workspace): Promise<void>;
 }
 
@@ -37,14 +40,14 @@ interface InstallationsDeps {
   readonly vault: Pick<Vault, 'save' | 'remove'>;
   readonly links: Pick<Links, 'removeAll'>;
   readonly fresh: FreshCredentialOf;
-  /** Exchanges a refresh token. Throws InvalidGrantError when Slack no longer takes it. */
+  /** Exchanges a refresh token. Throws InvalidGrantError if Slack no longer accepts it. */
   readonly refresh: (tokens: OAuthCredential) => Promise<OAuthCredential>;
 }
 
 export { InvalidGrantError };
 
 const NAME = 'installation';
-/** As long as the app is used at least once in this time. */
+/** How long an installation is stored without being used. */
 const KEPT_MS = 400 * 24 * 3_600_000;
 
 export function createInstallations({
@@ -65,7 +68,7 @@ export function createInstallations({
     return { ...Details.parse(JSON.parse(stored)), botToken: credential.accessToken };
   }
 
-  /** The workspaces of an installation in which people are linked. */
+  /** The workspaces of an installation that contain linked people. */
   async function workspacesOf({ enterpriseId, teamId }: Workspace): Promise<Workspace[]> {
     if (teamId !== undefined || enterpriseId === undefined) return [{ enterpriseId, teamId }];
     const teams = await records.list(teamsOwner(enterpriseId), 'team/');
@@ -75,7 +78,7 @@ export function createInstallations({
   return {
     async save(details, tokens) {
       const owner = installationOwner(details);
-      // The token first: an installation without one is of no use.
+      // The token is stored first, because an installation without one is useless.
       await vault.save(refOf(details), tokens);
       await records.remove(owner, NAME);
       await records.putIfAbsent(owner, NAME, JSON.stringify(details), KEPT_MS);
@@ -89,7 +92,7 @@ export function createInstallations({
       await vault.remove(refOf(workspace));
       await records.removeAll(installationOwner(workspace));
       for (const each of await workspacesOf(workspace)) await links.removeAll(each);
-      // Last: what was interrupted is found again.
+      // This is removed last, so that an interrupted deletion is found again.
       if (workspace.teamId === undefined && workspace.enterpriseId !== undefined)
         await records.removeAll(teamsOwner(workspace.enterpriseId));
     },

@@ -13,39 +13,39 @@ import {
 } from './workspace.ts';
 
 /**
- * Which person of this deployment a person in Slack is. A link is made only after the same browser was signed in to both
- * (docs/slack.md), and holds for one user of one workspace. Every call throws `unavailable`.
+ * Which person of this deployment a Slack user is. A link is made only after the same browser was signed in to both
+ * (docs/slack.md). It is valid for one user of one workspace. Every method throws `unavailable`.
  */
 export interface Links {
   /** The owner of a Slack user's questions; undefined without a link. */
   find(user: SlackUser): Promise<Owner | undefined>;
-  /** Links the two, in place of an earlier link of that Slack user. Throws `user_erased`. */
+  /** Links the two, and replaces an earlier link of that Slack user. Throws `user_erased`. */
   add(user: SlackUser, owner: Owner): Promise<void>;
-  /** The Slack users that a person is linked to, the one that was linked first at the front. */
+  /** The Slack users to which a person is linked, in the order of linking. */
   of(owner: Owner): Promise<readonly SlackUser[]>;
-  /** Ends all links of a person, also those that are being made. The person must be fenced (`Erasure.fence`). */
+  /** Ends all links of a person, including those that are being made. The person must be fenced (`Erasure.fence`). */
   removeOf(owner: Owner): Promise<void>;
   /** Ends all links of a workspace. */
   removeAll(workspace: Workspace): Promise<void>;
 }
 
-/** For how long a link is kept after its last use, in ms. */
+/** How long a link is stored after its last use, in ms. */
 const KEPT_MS = 400 * 24 * 3_600_000;
-/** A person has at most so many Slack users. */
+/** The maximum number of Slack users of a person. */
 const PER_PERSON_MAX = 8;
 const RECORD = 'link/';
 const INDEX = 'slack-link/';
-/** Where earlier versions listed the Slack users of a person. Their links have no id. */
+/** The records in which earlier versions listed the Slack users of a person. Their links have no id. */
 const EARLIER_INDEX = Array.from({ length: 8 }, (_, slot) => `${INDEX}${slot}`);
 
-/** The person, and the id of the link: the time at which it was made, and a random part. */
+/** The person, and the link's id, which consists of its creation time and a random part. */
 const Link = z.object({ tenant: z.string(), userId: z.string(), id: z.string().optional() });
 type Link = z.infer<typeof Link>;
 
 /**
- * A link is one record of the Slack user, which an entry in the index of the person leads to. The id of the link names the
- * entry, and the link holds while both are there. So one record decides whose the Slack user is, what is erased of either
- * side ends the link, and an entry of one link never serves another.
+ * A link consists of a record of the Slack user, and an entry in the person's index whose name contains the link's id.
+ * It is valid while both exist. So the one record decides to whom the Slack user belongs, erasing either side ends the
+ * link, and the entry of one link never serves another.
  */
 export function createLinks(records: OwnerRecords): Links {
   const nameOf = ({ userId }: SlackUser) => `${RECORD}${userId}`;
@@ -83,7 +83,7 @@ export function createLinks(records: OwnerRecords): Links {
       await records.remove(linkOwner(user), nameOf(user), value);
   }
 
-  /** The links of a person that hold, the oldest at the front. */
+  /** The valid links of a person, the oldest first. */
   async function linksOf(owner: Owner): Promise<{ readonly user: SlackUser; readonly link: Link }[]> {
     const texts = new Set((await records.list(owner, INDEX)).map(({ value }) => value));
     const found = await Promise.all(
@@ -96,7 +96,7 @@ export function createLinks(records: OwnerRecords): Links {
     return found.flat().sort((one, other) => ((one.link.id ?? '') < (other.link.id ?? '') ? -1 : 1));
   }
 
-  /** Lists the workspace of a user of an enterprise, for the end of an installation of the whole enterprise. */
+  /** Lists the workspace of an enterprise's user, for when the installation of the whole enterprise ends. */
   async function noteTeam({ enterpriseId, teamId }: SlackUser): Promise<void> {
     if (enterpriseId === undefined) return;
     await records.putIfAbsent(teamsOwner(enterpriseId), `team/${teamId}`, teamId, KEPT_MS);
@@ -111,11 +111,12 @@ export function createLinks(records: OwnerRecords): Links {
     const link = { ...owner, id: `${await records.now(owner)}-${randomUUID()}` };
     const value = textOf(link);
     await noteTeam(user);
-    // The entry first: an erasure finds it, and refuses it afterwards.
+    // The entry is written first: an erasure finds it, and refuses it afterwards.
     await records.putIfAbsent(owner, `${INDEX}${link.id}`, slackUserText(user), KEPT_MS);
     const replaced = await swap(user, value);
     if (replaced !== undefined) await removeEntries(replaced, user);
-    // The entry has gone with the end of the link, or with an erasure that did not see the record yet.
+    // The entry is gone if the link has ended, or if an erasure deleted it before the record existed. The record is
+    // then removed, and the link is made again.
     if (!(await isIndexed(link, user)) && (await records.remove(linkOwner(user), nameOf(user), value)))
       return add(user, owner);
     for (const { user: oldest, link: old } of (await linksOf(owner)).slice(0, -PER_PERSON_MAX)) {
@@ -137,10 +138,10 @@ export function createLinks(records: OwnerRecords): Links {
     async removeOf(owner) {
       for (const { name, value } of await records.list(owner, INDEX)) {
         const user = parseSlackUser(value);
-        // The record first: the entry leads to what is left of an interrupted end.
+        // The record is removed first. If this is interrupted, the entry still leads to the rest.
         await removeRecord(user, owner);
         await records.remove(owner, name, value);
-        // Again: a link that was being made may have written it since.
+        // The removal is repeated, because a link that was being made may have written the record since.
         await removeRecord(user, owner);
       }
     },
@@ -149,7 +150,7 @@ export function createLinks(records: OwnerRecords): Links {
         for (const { name, value } of await records.list(shard, RECORD)) {
           const userId = name.slice(RECORD.length);
           const user = { enterpriseId: workspace.enterpriseId, teamId: workspace.teamId ?? '', userId };
-          // The entry first: the record leads to what is left of an interrupted end.
+          // The entries are removed first. If this is interrupted, the record still leads to the rest.
           await removeEntries(Link.parse(JSON.parse(value)), user);
           await records.remove(shard, name, value);
         }
@@ -157,7 +158,7 @@ export function createLinks(records: OwnerRecords): Links {
   };
 }
 
-/** The value of the record, also of one of an earlier version. */
+/** The value of the record. It is also equal to the value that an earlier version wrote. */
 function textOf({ tenant, userId, id }: Link): string {
   return JSON.stringify({ tenant, userId, id });
 }

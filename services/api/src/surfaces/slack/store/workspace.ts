@@ -1,10 +1,10 @@
 import type { Owner } from '@parley/core/domain/ids';
 import { z } from 'zod';
 
-/** Where the app is installed: a workspace, or an enterprise with all of its workspaces. */
+/** Where the app is installed: in a workspace, or in an enterprise with all its workspaces. */
 export interface Workspace {
   readonly enterpriseId?: string | undefined;
-  /** Absent for an installation of an enterprise. */
+  /** Absent for the installation of an enterprise. */
   readonly teamId?: string | undefined;
 }
 
@@ -16,7 +16,7 @@ export const SlackUser = z.object({
 });
 export type SlackUser = z.infer<typeof SlackUser>;
 
-/** A Slack user as a value of a record. The same user is always the same text. */
+/** A Slack user as the value of a record. The same user always gives the same text. */
 export function slackUserText({ enterpriseId, teamId, userId }: SlackUser): string {
   return JSON.stringify({ ...(enterpriseId !== undefined && { enterpriseId }), teamId, userId });
 }
@@ -25,20 +25,21 @@ export function isSameUser(one: SlackUser, other: SlackUser): boolean {
   return slackUserText(one) === slackUserText(other);
 }
 
-/** Reads what `slackUserText` made. */
+/** Parses the result of `slackUserText`. */
 export function parseSlackUser(text: string): SlackUser {
   return SlackUser.parse(JSON.parse(text));
 }
 
-/** No tenant has this name: what belongs to a workspace belongs to nobody's user. */
+/** No tenant has this name. Data of a workspace does not belong to a user of a tenant. */
 const TENANT = '\u0000slack';
-// An owner has a bounded number of records, and a workspace may have more people.
+// The number of owners for a workspace's links. An owner may have only a limited number of records, and a workspace may
+// have more people.
 const SHARDS = 64;
 
-/** Every id that Slack gives out. */
+/** The form of all ids that Slack assigns. */
 const SLACK_ID = /^[A-Z0-9]{1,32}$/;
 
-/** True for a text that may be an id of Slack. Others never reach a key. */
+/** True for text that may be one of Slack's ids. Other text never becomes part of a key. */
 export function isSlackId(text: string): boolean {
   return SLACK_ID.test(text);
 }
@@ -48,12 +49,15 @@ export function installationOwner({ enterpriseId, teamId }: Workspace): Owner {
   return { tenant: TENANT, userId: teamId ?? `enterprise ${enterpriseId ?? ''}` };
 }
 
-/** The owner of the link of a person. An enterprise is part of it: the same team id in another one is another person. */
+/**
+ * The owner of a person's link. It contains the enterprise, because the same team id in another enterprise means
+ * another person.
+ */
 export function linkOwner({ enterpriseId = '', teamId, userId }: SlackUser): Owner {
   return shardOwner({ enterpriseId, teamId }, shardOf(userId));
 }
 
-/** The owner of the list of an enterprise's workspaces in which people are linked. */
+/** The owner of the list of an enterprise's workspaces that contain linked people. */
 export function teamsOwner(enterpriseId: string): Owner {
   return { tenant: TENANT, userId: `teams ${enterpriseId}` };
 }

@@ -2,21 +2,21 @@ import type { DividerBlock, RichTextBlock, RichTextBlockElement } from '@slack/t
 import { textOfSpans } from './spans.ts';
 import type { Unit } from './units.ts';
 
-/** The blocks of a message that show Markdown. */
+/** The blocks of a message that display Markdown. */
 export type MarkdownBlocks = (RichTextBlock | DividerBlock)[];
 
-/** How much of a document a message holds. */
+/** How much of a document fits into a message. */
 interface Room {
   readonly json: number;
   readonly blocks: number;
 }
 
-/** The longest JSON of an empty element in a block of its own. */
+/** The maximum length, as JSON, of an empty element in its own block. */
 const AROUND_JSON = 140;
 
 /**
- * Documents, one after another, as the blocks of as many messages as they need. Lists, quotes and code end with a message
- * and begin again in the next one.
+ * Documents, one after another, as the blocks of as many messages as they need. Lists, quotes and code end with a
+ * message and begin again in the next one.
  */
 export function messagesOfUnits(documents: readonly (readonly Unit[])[], most: Room): MarkdownBlocks[] {
   const messages: MarkdownBlocks[] = [];
@@ -39,12 +39,14 @@ export function messagesOfUnits(documents: readonly (readonly Unit[])[], most: R
   return messages;
 }
 
-/** True for a unit that begins a block of a message. A rule is one by itself, also within a quote or an item. */
+/**
+ * True for a unit that begins a new block in a message. A rule is always its own block, even within a quote or an item.
+ */
 function opensBlock({ element, block }: Unit, last: Unit | undefined): boolean {
   return element === undefined || last?.element === undefined || block !== last.block;
 }
 
-/** Adds a unit to the blocks of a message, and to the block and the element of the last one where it belongs to them. */
+/** Adds a unit to a message: to the last block and element if it belongs to them, otherwise in a new one. */
 function add(blocks: MarkdownBlocks, unit: Unit, last: Unit | undefined): void {
   const { element, group } = unit;
   if (element === undefined) {
@@ -52,7 +54,7 @@ function add(blocks: MarkdownBlocks, unit: Unit, last: Unit | undefined): void {
     return;
   }
   const open = blocks.at(-1);
-  // Units stay as they are: they are put into messages again.
+  // Units must not be changed, because they are put into messages again.
   const copy = { ...element, elements: [...element.elements] } as RichTextBlockElement;
   if (open?.type !== 'rich_text' || opensBlock(unit, last)) {
     blocks.push({ type: 'rich_text', elements: [copy] });
@@ -63,7 +65,7 @@ function add(blocks: MarkdownBlocks, unit: Unit, last: Unit | undefined): void {
   else elements.push(...copy.elements);
 }
 
-/** The words in blocks, without any formatting. */
+/** The text in blocks, without formatting. */
 export function wordsOf(blocks: MarkdownBlocks): string {
   return blocks
     .flatMap((block) => (block.type === 'rich_text' ? block.elements : []))

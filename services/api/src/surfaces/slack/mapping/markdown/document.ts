@@ -4,16 +4,16 @@ import { plainSpans, type Span, spansOf } from './spans.ts';
 import { shownTable } from './table.ts';
 import { createUnits, type OpenList, type Unit } from './units.ts';
 
-/** How many characters of JSON a character may take on average, and a text in addition. A short item with code takes ten. */
+/** The average number of JSON characters that a character of Markdown may cause. A short item with code takes ten. */
 const JSON_EACH = 16;
 const JSON_BESIDE = 20_000;
-/** How much more all tables of a text may take: their headings are repeated in each row. */
+/** The additional JSON that all tables of a text may cause, because their headings are repeated in each row. */
 const TABLES_BESIDE = 60_000;
 
 /**
- * What a Markdown document shows in Slack, in units that fit any message. It is shown as it is written where it is nested too
- * deep, where it would fill many messages by its form alone, and where nothing of it would be seen. A table that would fill
- * many messages is the only one that is shown so.
+ * A Markdown document as units for Slack, each of which fits into any message. The document is shown as plain text if
+ * it is nested too deeply, if its form alone would fill many messages, or if nothing of it would be visible. If only a
+ * table would fill many messages, only that table is shown as plain text.
  */
 export function unitsOf(markdown: string): readonly Unit[] {
   return formed(markdown) ?? written(markdown);
@@ -30,19 +30,19 @@ function formed(markdown: string): readonly Unit[] | undefined {
   return walk.units.length === 0 ? undefined : walk.units;
 }
 
-/** A text as it is written. */
+/** The source text as units. */
 export function written(markdown: string): readonly Unit[] {
   const { units, paragraph } = createUnits();
   if (markdown.trim() !== '') paragraph(plainSpans(markdown), false);
   return units;
 }
 
-/** An item, of which `spans` are not put yet; or a quote. */
+/** A list item, whose `spans` are not emitted yet; or a quote. */
 type Container =
   | { readonly type: 'item'; readonly list: OpenList; spans: Span[]; isPut: boolean }
   | { readonly type: 'quote' };
 
-/** Goes through the tokens of a document. */
+/** Walks through the tokens of a document. */
 function createWalk(markdown: string) {
   const jsonMax = JSON_BESIDE + JSON_EACH * markdown.length;
   const lines = markdown.split(/\r\n?|\n/u);
@@ -52,7 +52,7 @@ function createWalk(markdown: string) {
   let tablesJson = 0;
   const lists: OpenList[] = [];
   const containers: Container[] = [];
-  /** The tokens of the table that is open. */
+  /** The tokens of the current table. */
   let table: Token[] | undefined;
   let isHeading = false;
 
@@ -64,7 +64,7 @@ function createWalk(markdown: string) {
     next: start - 1,
   });
 
-  /** Puts what the open item has so far, before something that is no text of it. */
+  /** Emits the text of the current item, before something that is not part of this text. */
   function putItem(): void {
     const item = containers.at(-1);
     if (item?.type !== 'item') return;
@@ -131,7 +131,7 @@ function createWalk(markdown: string) {
       table = [token];
     },
   };
-  /** These stand beside the text of an item, not in it. */
+  /** Tokens that stand beside the text of an item, not in it. */
   const BESIDE = new Set([
     'bullet_list_open',
     'ordered_list_open',
@@ -157,7 +157,7 @@ function createWalk(markdown: string) {
   };
 }
 
-/** GitHub's box of a task, as a character. */
+/** Replaces GitHub's task box by a character. */
 function withTask([first, ...more]: readonly Span[]): Span[] {
   if (first?.type !== 'text') return first === undefined ? [] : [first, ...more];
   const text = first.text.replace(/^\[ \] /u, '☐ ').replace(/^\[[xX]\] /u, '☑ ');

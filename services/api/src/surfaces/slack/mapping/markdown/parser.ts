@@ -1,15 +1,15 @@
 import MarkdownIt, { type Token } from 'markdown-it';
 
-/** Lists and quotes nested deeper than this are left out by the parser. */
+/** The parser omits lists and quotes that are nested deeper than this. */
 export const NESTING_MAX = 100;
 
 const parser = new MarkdownIt({ linkify: true, maxNesting: NESTING_MAX });
-// Addresses are links only where they say how they are opened, and are shown as they are written.
+// Only addresses with a scheme become links, and they are shown as written.
 parser.linkify.set({ fuzzyLink: false, fuzzyEmail: false });
 parser.normalizeLinkText = (url) => url;
 reportDefinitions(parser);
 
-/** Reads a document. A `definition` is the address of a reference (`[name]: address`) to which no link leads. */
+/** Parses a document. A `definition` is the address of a reference (`[name]: address`) that no link uses. */
 export function tokensOf(markdown: string): readonly Token[] {
   const tokens = parser.parse(markdown, {});
   if (!tokens.some(isDefinition)) return tokens;
@@ -23,7 +23,10 @@ function isDefinition({ type }: Token): boolean {
   return type === 'definition';
 }
 
-/** Has a parser make tokens of the addresses of references, which it leaves out: some are only lines like `[ERROR]: timeout`. */
+/**
+ * Makes a parser emit tokens for the addresses of references, which it would omit: some are only lines like `[ERROR]:
+ * timeout`.
+ */
 function reportDefinitions({ block: { ruler }, utils }: InstanceType<typeof MarkdownIt>): void {
   const rules = ruler.getRules('');
   ruler.disable('reference');

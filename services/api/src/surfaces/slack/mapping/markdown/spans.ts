@@ -2,24 +2,27 @@ import type { RichTextElement, RichTextLink, RichTextText } from '@slack/types';
 import type { Token } from 'markdown-it';
 import { jsonLength, piecesOf } from '../text.ts';
 
-/** A stretch of text of one style. Slack reads nothing in it: no mention, no link, no formatting. */
+/** A piece of text in one style. Slack does not look for mentions, links or formatting in it. */
 export type Span = RichTextText | RichTextLink;
-/** Bold, italic, struck or code. */
+/** Bold, italic, strikethrough or code. */
 type SpanStyle = NonNullable<RichTextText['style']>;
 
-/** The longest stretch, as JSON. */
+/** The maximum length of a piece, as JSON. */
 const SPAN_MAX = 2_500;
-/** The longest address, and the longest text of a link, as JSON. */
+/** The maximum lengths of an address and of a link's text, as JSON. */
 const LINK_MAX = 2_000;
 const PROTOCOLS = new Set(['http:', 'https:', 'mailto:']);
 const STYLES: Readonly<Record<string, keyof SpanStyle>> = { strong: 'bold', em: 'italic', s: 'strike' };
 
-/** How many characters of texts and addresses may still be shown. Less than none: what is shown is cut off, and too long. */
+/**
+ * How many characters of texts and addresses may still be shown. If it becomes negative, the text was cut because it is
+ * too long.
+ */
 export interface SpanRoom {
   left: number;
 }
 
-/** What stands in a paragraph, a heading or a cell. */
+/** The content of a paragraph, a heading or a cell. */
 export function spansOf(tokens: readonly Token[], room: SpanRoom, style: SpanStyle = {}): Span[] {
   const spans: Span[] = [];
   const styles = [style];
@@ -62,16 +65,16 @@ export function spansOf(tokens: readonly Token[], room: SpanRoom, style: SpanSty
   return merged(spans);
 }
 
-/** A link whose text follows. */
+/** A link whose text is still to come. */
 interface OpenLink {
   readonly url: string;
-  /** True when its text is its address. */
+  /** True if its text is its address. */
   readonly isWritten: boolean;
-  /** How many spans stand before it. */
+  /** How many spans precede it. */
   readonly from: number;
 }
 
-/** Text without any formatting. */
+/** Text without formatting. */
 export function plainSpans(text: string, style: SpanStyle = {}): Span[] {
   return cut(text, style, undefined);
 }
@@ -92,7 +95,7 @@ export function rowsOf(spans: readonly Span[], most: number): Span[][] {
   return rows;
 }
 
-/** The text of spans, as a reader sees it. */
+/** The visible text of spans. */
 export function textOfSpans(spans: readonly RichTextElement[]): string {
   return spans
     .map((span) => (span.type === 'text' ? span.text : span.type === 'link' ? (span.text ?? span.url) : ''))
@@ -104,7 +107,7 @@ function cut(text: string, style: SpanStyle, url: string | undefined): Span[] {
   const styled = Object.keys(style).length === 0 ? {} : { style };
   if (url !== undefined && jsonSize(text) <= LINK_MAX)
     return [{ type: 'link', url, ...(text !== url && { text }), ...styled }];
-  // A character is at most six in JSON.
+  // A character takes at most six characters in JSON.
   const pieces = text.length * 6 <= SPAN_MAX ? [text] : piecesOf(text, SPAN_MAX, jsonLength);
   return pieces.map((piece) => ({ type: 'text', text: piece, ...styled }));
 }
@@ -118,7 +121,7 @@ function jsonSize(text: string): number {
   return JSON.stringify(text).length - 2;
 }
 
-/** An address that Slack takes as that of a link; undefined for one that it would refuse, with all of the message. */
+/** An address that Slack accepts for a link. Undefined for one because of which it would refuse the whole message. */
 function openable(url: string | undefined): string | undefined {
   if (url === undefined || jsonSize(url) > LINK_MAX || !URL.canParse(url)) return undefined;
   return PROTOCOLS.has(new URL(url).protocol) ? url : undefined;
@@ -128,7 +131,7 @@ function attrOf(attrs: Token['attrs'], name: string): string {
   return String(attrs?.find(([key]) => key === name)?.[1] ?? '');
 }
 
-/** The same with one span where two of the same style follow each other. */
+/** Merges successive spans of the same style. */
 function merged(spans: readonly Span[]): Span[] {
   const result: Span[] = [];
   for (const span of spans) {

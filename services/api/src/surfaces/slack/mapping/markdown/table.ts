@@ -2,27 +2,30 @@ import type { Token } from 'markdown-it';
 import { clipped } from '../text.ts';
 import { plainSpans, type Span, type SpanRoom, spansOf, textOfSpans } from './spans.ts';
 
-/** The widest table that is drawn in columns. */
+/** The maximum width of a table that is drawn in columns. */
 const WIDTH_MAX = 72;
-/** The longest heading that stands before each cell of its column. */
+/** The maximum length of a heading that precedes each cell of its column. */
 const LABEL_MAX = 80;
-/** Characters that are one column wide in the font of code, so that columns stand below each other. */
+/** Characters that are one column wide in a fixed-width font, so that columns are aligned. */
 const NARROW = /^[\u0020-\u007e\u00a1-\u024f\u2010-\u2026\u20ac]*$/u;
 
 interface Table {
-  /** The cells; the first row are the headings. */
+  /** The cells. The first row contains the headings. */
   readonly rows: readonly (readonly Span[])[][];
   /** `text-align` of each column. */
   readonly aligns: readonly string[];
 }
 
 /**
- * A table as Slack can show it: as `code` in columns; or as `items`, one for each row, where it is wide, or has links, or
- * characters whose width differs by font or that run from right to left.
+ * A table in a form that Slack can show: as `code` in columns; or as `items`, one for each row, if it is wide, contains
+ * links, or contains characters whose width differs by font or that run from right to left.
  */
 type ShownTable = { readonly code: string } | { readonly items: readonly Span[][] };
 
-/** Reads the tokens from `table_open` to `table_close`. Undefined for a table that takes more than `most` characters of JSON. */
+/**
+ * Reads the tokens from `table_open` to `table_close`. Undefined for a table that takes more than `most` characters of
+ * JSON.
+ */
 export function shownTable(tokens: readonly Token[], most: number): ShownTable | undefined {
   const table = tableOf(tokens, { left: most });
   if (table === undefined) return undefined;
@@ -44,7 +47,7 @@ function tableOf(tokens: readonly Token[], room: SpanRoom): Table | undefined {
   return { rows, aligns };
 }
 
-/** Markdown has no other breaks within a cell. */
+/** Converts line breaks in a cell. Markdown has no other notation for them there. */
 function withBreaks(spans: readonly Span[]): Span[] {
   return spans.map((span) =>
     span.type === 'text' && span.style?.code !== true
@@ -75,7 +78,7 @@ function aligned(text: string, width: number, align: string | undefined): string
 }
 
 function itemsOf({ rows: [head = [], ...rows] }: Table, most: number): Span[][] | undefined {
-  // A table without rows is its headings.
+  // A table without rows consists only of its headings.
   if (rows.length === 0) return head.map((cell) => [...cell]);
   const labels = head.map((heading) => plainSpans(labelOf(heading), { bold: true }));
   const items: Span[][] = [];

@@ -2,19 +2,19 @@ import type { RichTextBlockElement, RichTextList } from '@slack/types';
 import { jsonLength, piecesOf } from '../text.ts';
 import { rowsOf, type Span } from './spans.ts';
 
-/** What is never cut: a line of a list, a stretch of a paragraph, some lines of code, a rule. */
+/** A part of a document that is never split: a line of a list, a piece of a paragraph, some lines of code, a rule. */
 export interface Unit {
-  /** Units of one group become one element where they stand in one message. */
+  /** Units with the same group become one element if they are in the same message. */
   readonly group: number;
-  /** The units of one block of the document. */
+  /** Identifies the document's block to which the unit belongs. */
   readonly block: number;
   /** Undefined for a rule. */
   readonly element: RichTextBlockElement | undefined;
-  /** The length of what the element holds, as JSON. */
+  /** The length of the element's content, as JSON. */
   readonly json: number;
 }
 
-/** A list that is open, and the number of its next item, counted from 0. */
+/** A list that is not finished, and the number of its next item, counted from 0. */
 export interface OpenList {
   readonly style: RichTextList['style'];
   readonly indent: number;
@@ -22,16 +22,16 @@ export interface OpenList {
   next: number;
 }
 
-/** A list that does not begin with its first number. Slack documents `offset`; its types do not have it. */
+/** A list that begins with a number other than the first. Slack documents `offset`, but its types lack it. */
 interface ListFrom extends RichTextList {
   readonly offset?: number;
 }
 
-/** Together with the blocks around them, some of these fill a message. */
+/** The maximum length of a unit. Several units and the blocks around them fill a message. */
 const UNIT_MAX = 2_800;
 const INDENT_MAX = 8;
 
-/** Collects the units of a document. Within a quote, what is no paragraph has a border instead. */
+/** Collects the units of a document. Within a quote, elements other than paragraphs get a border instead. */
 export function createUnits() {
   const units: Unit[] = [];
   let block = 0;
@@ -56,10 +56,10 @@ export function createUnits() {
 
   return {
     units,
-    /** How long all of them are, as JSON. */
+    /** The total length of all units, as JSON. */
     length: () => length,
     newGroup,
-    /** What follows is drawn apart from what was put so far. */
+    /** Separates what follows from the earlier units. */
     newBlock() {
       block += 1;
     },
