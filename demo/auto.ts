@@ -4,7 +4,7 @@ import { playInBrowser } from './story.ts';
 import { playOverHttp } from './story-http.ts';
 import type { World } from './world.ts';
 
-/** Plays the people: in a browser where one can be had, else over HTTP. Throws when a step fails. */
+/** Plays the people: in a browser if one is available, otherwise over HTTP. Throws if a step fails. */
 export async function playStory(world: World, print: (text: string) => void): Promise<void> {
   const opened = await openChromium(print);
   if ('reason' in opened) {
@@ -27,14 +27,14 @@ The same story over HTTP, with the pages fetched and their forms posted, but wit
   print('\nThat is the demo. Without --auto, you are alice and bob.');
 }
 
-/** Removes the colours and the log from an error of playwright. */
+/** Removes colours and the call log from an error of Playwright. */
 function sentenceOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what colours are made of
   return text.replace(/\u001b\[\d+m/g, '').replace(/\nCall log:\s*- /, ' ');
 }
 
-/** What the open pages show. */
+/** The texts of the open pages. */
 async function pagesOf(browser: Browser): Promise<string[]> {
   const pages = browser.contexts().flatMap((context) => context.pages());
   return Promise.all(

@@ -1,4 +1,4 @@
-/** A question of another service of the company, for the bare page. */
+/** A question that another service of the company asks, for the bare page. */
 const QUESTION = {
   mode: 'form',
   title: 'Your desk at the new office',
@@ -29,7 +29,7 @@ const QUESTION = {
   },
 } as const;
 
-/** Asks that person over the hub API with the service's key, as services do. Returns the question's id. */
+/** Asks the person over the hub API with the service's key, as services do. Returns the question's id. */
 export async function askBareQuestion(apiUrl: string, serviceKey: string, userId: string): Promise<string> {
   const response = await fetch(`${apiUrl}/v1/elicitations`, {
     method: 'POST',

@@ -8,13 +8,13 @@ import { aptInstall, onPath } from '../test/harness/on-path.ts';
 
 const run = promisify(execFile);
 const BROWSERS = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
-/** The same engine without what belongs to a window, such as the popup blocker. It takes half of the processor time. */
+/** The same engine without the parts of a window, such as the popup blocker. It takes half the processor time. */
 const HEADLESS_SHELL = 'chromium-headless-shell';
 const INSTALL_MS = 300_000;
 
 /**
- * Chromium takes the last of two such lists. So this one also names what playwright disables, except the partitioning of
- * storage by site, which people's browsers have.
+ * If this option is given twice, Chromium uses the last one. So this list also contains what Playwright disables,
+ * except the partitioning of storage by site, which people's browsers have.
  */
 const DISABLED_FEATURES = [
   'AvoidUnnecessaryBeforeUnloadCheckSync',
@@ -30,14 +30,14 @@ const DISABLED_FEATURES = [
   'AimEnabled',
   'PreconnectToSearch',
   'Translate',
-  // Processes that each new context starts for its address bar, and for a page that may follow. Nobody sees the former,
-  // and together they cost as much processor time as the pages themselves.
+  // Chromium starts these processes for each new context: one for its address bar, and one for a page that may follow.
+  // Nobody sees the address bar, and together they cost as much processor time as the pages themselves.
   'WebUIOmniboxPopup',
   'WebUIOmniboxAimPopup',
   'SpareRendererForSitePerProcess',
 ];
 
-/** The path of a Chromium: one on the path, or one that playwright has installed. */
+/** The path of a Chromium: one on the PATH, or one that Playwright has installed. */
 function findChromium(): string | undefined {
   const named = BROWSERS.map((name) => onPath(name)).find((path) => path !== undefined);
   if (named !== undefined) return named;
@@ -46,8 +46,8 @@ function findChromium(): string | undefined {
 }
 
 /**
- * The path of a Chromium, installed if there is none; the reason where none can be had. `prefersShell`: the headless shell
- * is taken where it is installed.
+ * The path of a Chromium, which is installed if there is none; or the reason why none is available. `prefersShell`: the
+ * headless shell is used if it is installed.
  */
 export async function ensureChromium(
   print: (text: string) => void,
@@ -57,7 +57,7 @@ export async function ensureChromium(
   return shell ?? findChromium() ?? (await installChromium(print));
 }
 
-/** A running Chromium, installed if there is none; the reason where none can be had. */
+/** A running Chromium, which is installed if there is none; or the reason why none is available. */
 export async function openChromium(
   print: (text: string) => void,
 ): Promise<{ readonly browser: Browser; readonly path: string } | { readonly reason: string }> {
@@ -78,14 +78,14 @@ async function installChromium(print: (text: string) => void): Promise<string | 
   return findChromium() ?? { reason: [first, second].filter(Boolean).join('; ') };
 }
 
-/** Starts it without a window, and with what a person's browser has and playwright would take away. */
+/** Starts Chromium without a window, and with features of people's browsers that Playwright would disable. */
 export function launchChromium(path: string, args: readonly string[] = []): Promise<Browser> {
   return chromium.launch({
     executablePath: path,
     ignoreDefaultArgs: ['--disable-popup-blocking'],
     args: [
       `--disable-features=${DISABLED_FEATURES.join()}`,
-      // Chromium refuses its sandbox to root, which is who runs in a container.
+      // Chromium cannot use its sandbox as root, the usual user in a container.
       ...(isRoot() ? ['--no-sandbox'] : []),
       ...args,
     ],
@@ -95,7 +95,7 @@ export function launchChromium(path: string, args: readonly string[] = []): Prom
 async function installWithPlaywright(): Promise<string | undefined> {
   const manifest = createRequire(import.meta.url).resolve('playwright-core/package.json');
   const cli = join(dirname(manifest), 'cli.js');
-  // The libraries that it needs come from the system, which only root can change.
+  // Its libraries come from system packages, which only root can install.
   const libraries = isRoot() ? ['--with-deps'] : [];
   try {
     await run(process.execPath, [cli, 'install', ...libraries, 'chromium'], { timeout: INSTALL_MS });

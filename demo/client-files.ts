@@ -17,7 +17,7 @@ const WIDGET_OUTPUT = new URL('widget/dist/', CLIENTS);
 const WIDGET_BUILD = new URL('widget/build.mjs', CLIENTS);
 const WIDGET_SOURCES = [WIDGET_BUILD, new URL('widget/src/', CLIENTS), new URL('core/src/', CLIENTS)];
 
-/** The part of the exports of the widget's build.mjs that is used here. */
+/** The exports of the widget's build.mjs that are used here. */
 interface WidgetBuild {
   bundle(name: string): Promise<unknown>;
 }
@@ -28,7 +28,7 @@ export async function loadClientFiles(print: (text: string) => void): Promise<Re
   return new Map([...widget, ['parley-core.js', core]]);
 }
 
-/** Reads the widget's bundles, and builds them first when a source is newer. */
+/** Reads the widget's bundles, and builds them first if a source is newer. */
 async function loadWidget(print: (text: string) => void): Promise<[name: string, text: string][]> {
   const outputs = WIDGET_FILES.map((name) => new URL(name, WIDGET_OUTPUT));
   const [built, changed] = await Promise.all([
@@ -44,7 +44,7 @@ async function loadWidget(print: (text: string) => void): Promise<[name: string,
   return WIDGET_FILES.map((name, index) => [name, texts[index] ?? '']);
 }
 
-/** Bundles clients/core, in memory: it has no build of its own for browsers. */
+/** Bundles clients/core in memory, because it has no build of its own for browsers. */
 async function bundleCore(): Promise<string> {
   const { outputFiles } = await build({
     entryPoints: [fileURLToPath(new URL('core/src/index.ts', CLIENTS))],
@@ -57,14 +57,14 @@ async function bundleCore(): Promise<string> {
   return outputFiles[0]?.text ?? '';
 }
 
-/** When a file, or the newest file of a folder, was last changed, in ms since 1970. */
+/** When a file, or the newest file in a folder, was last changed, in ms since 1970. */
 async function newestIn(place: URL): Promise<number> {
   if (!place.href.endsWith('/')) return changedAt(place);
   const files = await readdir(fileURLToPath(place), { recursive: true });
   return Math.max(...(await Promise.all(files.map((file) => changedAt(new URL(file, place))))));
 }
 
-/** 0 for a file that does not exist. */
+/** When a file was last changed; 0 if it does not exist. */
 async function changedAt(file: URL): Promise<number> {
   const found = await stat(file).catch(() => undefined);
   return found?.mtimeMs ?? 0;

@@ -7,17 +7,17 @@ import { parseDocument } from 'yaml';
 const AGENTS = ['support', 'releases'];
 
 export interface Addresses {
-  /** Base URL of the model's endpoint, and what it calls the model. */
+  /** Base URL of the model's endpoint, and the model's name there. */
   readonly modelUrl: string;
   readonly model: string;
   /** The MCP endpoint of the tracker, and the issuer of its tokens. */
   readonly trackerUrl: string;
   readonly issuer: string;
-  /** How long a person has to answer an agent; that of agents.yaml when absent. */
+  /** How long a person may take to answer an agent; by default, the value in agents.yaml. */
   readonly deadlineSeconds?: number | undefined;
 }
 
-/** Writes agents.yaml with these addresses to a temporary file; `remove` takes it away again. */
+/** Writes agents.yaml with these addresses to a temporary file, which `remove` deletes. */
 export function writeConfiguration(addresses: Addresses): { readonly path: string; remove(): void } {
   const { modelUrl, model, trackerUrl, issuer, deadlineSeconds } = addresses;
   const file = parseDocument(readFileSync(new URL('./agents.yaml', import.meta.url), 'utf8'));

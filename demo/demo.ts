@@ -5,14 +5,14 @@ import { type ModelEndpoint, OPERATOR } from './neighbours.ts';
 import { startWorld, type World } from './world.ts';
 
 const auto = process.argv.includes('--auto');
-/** Another host than that of the accounts and the chat, as in real life; and a name, which people are shown. */
+/** Differs from the host of the accounts and the chat, as in production. It is a name, because people see it. */
 const PUBLIC_HOST = 'localhost';
 
 function print(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
-/** `npm run demo`: everything runs until Ctrl+C; with `--auto` a browser uses it, and the exit code is the result. */
+/** `npm run demo`: everything runs until Ctrl+C. With `--auto`, a browser uses it and the exit code is the result. */
 async function main(): Promise<void> {
   const model = modelFrom(process.env);
   if (auto && model !== undefined)
@@ -43,7 +43,10 @@ async function main(): Promise<void> {
   await close();
 }
 
-/** DEMO_MODEL_URL (base URL of an OpenAI-compatible endpoint), DEMO_MODEL and DEMO_MODEL_API_KEY name a real model. */
+/**
+ * The real model that DEMO_MODEL_URL (base URL of an OpenAI-compatible endpoint), DEMO_MODEL and DEMO_MODEL_API_KEY
+ * name.
+ */
 function modelFrom(env: Readonly<Record<string, string | undefined>>): ModelEndpoint | undefined {
   const { DEMO_MODEL_URL: url, DEMO_MODEL: model, DEMO_MODEL_API_KEY: apiKey } = env;
   if (!url) return undefined;
@@ -51,7 +54,7 @@ function modelFrom(env: Readonly<Record<string, string | undefined>>): ModelEndp
   return { url, model, apiKey: apiKey || 'none' };
 }
 
-/** DEMO_DEADLINE_SECONDS says how long a person has to answer an agent, so that an expiry can be watched. */
+/** DEMO_DEADLINE_SECONDS: how long a person may take to answer an agent, so that an expiry can be watched. */
 function deadlineFrom(env: Readonly<Record<string, string | undefined>>): number | undefined {
   const text = env.DEMO_DEADLINE_SECONDS;
   if (!text) return undefined;
@@ -79,7 +82,7 @@ Watch it in Redis from another terminal:
 More of these: docs/redis.md`);
 }
 
-/** Stops everything once, however often it is called, also during the start. */
+/** Makes a function that stops everything, only once, and also during the start. */
 function closing(starting: Promise<World>): () => Promise<void> {
   let closed: Promise<void> | undefined;
   const close = () => {

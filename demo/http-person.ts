@@ -9,22 +9,22 @@ export interface Question {
   readonly url?: string;
 }
 
-/** A turn as a stock AI SDK client reads it. */
+/** A turn as a standard AI SDK client reads it. */
 export interface Turn {
-  /** The newest question of the turn that is still open. */
+  /** The turn's newest open question. */
   question(): Promise<Question>;
-  /** What the agent said, once it is whole. */
+  /** The agent's complete text. */
   readonly answer: Promise<string>;
-  /** Disconnects; the turn continues without its reader. */
+  /** Disconnects. The turn continues without a reader. */
   leave(): void;
 }
 
-/** A person without a browser: a chat client, and a jar of cookies for hosted pages. */
+/** A person without a browser: a chat client, and cookies for the hosted pages. */
 interface HttpPerson {
   say(text: string): Promise<Turn>;
   resume(): Promise<Turn>;
   respond(question: Question, response: object): Promise<void>;
-  /** Opens the question's page and does there what a person would: signs in, agrees here, agrees at the provider. */
+  /** Opens the question's page and acts as a person would: signs in, agrees there, and agrees at the provider. */
   connect(question: Question, name: string): Promise<void>;
 }
 
@@ -85,7 +85,7 @@ const STEPS_MAX = 12;
 const FORM =
   /<form method="post" action="([^"]+\/(?:sign-in|start))"[^>]*>\s*<input type="hidden" name="csrf" value="([^"]+)">/;
 
-/** Walks through Parley's pages until one needs no further step. */
+/** Follows Parley's pages until one needs no further step. */
 async function walk(start: string, name: string, jar: CookieJar): Promise<void> {
   const { origin } = new URL(start);
   let url = start;

@@ -11,7 +11,7 @@ interface LogLine {
 const EVERY_MS = 200;
 const NARRATED = /^elicitation (asked|answered|declined|cancelled|expired|withdrawn)$/;
 
-/** Prints what the pods and the worker log about people's questions, live. Returns a function that stops it. */
+/** Prints live what the pods and the worker log about people's questions. The returned function stops it. */
 export function narrate({ pods, worker }: Service, print: (text: string) => void): () => void {
   const sources = [...pods, ...(worker === undefined ? [] : [worker])].map(({ lines }) => ({
     lines,

@@ -11,51 +11,51 @@ import { type ScriptedModel, startScriptedModel } from '../stand-ins/scripted-mo
 import { freePort } from '../test/harness/free-port.ts';
 
 export const PEOPLE = ['alice', 'bob'] as const;
-/** Who signs in to the console. */
+/** The person who signs in to the console. */
 export const OPERATOR = 'olga';
 export const CONNECTOR = 'tracker-account';
 const SCOPES = ['issues:read', 'issues:write'];
 
-/** A client of Parley's at an authorization server. */
+/** Parley's registration as a client at an authorization server. */
 export interface Client {
   readonly clientId: string;
   readonly clientSecret: string;
 }
 
-/** A model's endpoint. Absent, a scripted one is started. */
+/** The endpoint of a model. If absent, a scripted model is started. */
 export interface ModelEndpoint {
   readonly url: string;
   readonly model: string;
   readonly apiKey: string;
 }
 
-/** The neighbours of Parley in a deployment: here stand-ins on this machine. */
+/** The servers around Parley in a deployment. Here they are stand-ins on this machine. */
 export interface Neighbours {
-  /** Where browsers reach Parley's hosted pages and its console. */
+  /** The address at which browsers reach Parley's hosted pages and its console. */
   readonly publicUrl: string;
   readonly accounts: AuthorizationServer;
-  /** Parley as the connect pages sign people in, and as they agree to its use of the tracker. */
+  /** Parley's clients: for sign-ins on the connect pages, and for access to the tracker. */
   readonly signIn: Client;
   readonly trackerClient: Client;
   readonly tracker: IssueTracker;
   readonly model: ModelEndpoint;
-  /** Present when the model is scripted. */
+  /** Present if the model is scripted. */
   readonly scripted?: ScriptedModel;
   close(): Promise<void>;
 }
 
 interface NeighbourOptions {
-  /** Where browsers reach Parley's hosted pages. */
+  /** The address at which browsers reach Parley's hosted pages. */
   readonly publicUrl: string;
   readonly model?: ModelEndpoint;
 }
 
-/** Starts the accounts, the tracker, and a scripted model unless there is a real one. */
+/** Starts the accounts, the tracker and, unless there is a real model, a scripted one. */
 export async function startNeighbours({ publicUrl, model }: NeighbourOptions): Promise<Neighbours> {
   const signIn = clientOf('parley-sign-in');
   const trackerClient = clientOf('parley');
   const api = clientOf('tracker-api');
-  // Each must know the other's address when it starts.
+  // Each server must know the other's address when it starts.
   const port = await freePort();
   const issuer = `http://127.0.0.1:${port}`;
   const tracker = await startIssueTracker({
@@ -95,7 +95,7 @@ export async function startNeighbours({ publicUrl, model }: NeighbourOptions): P
   };
 }
 
-/** Slow enough to watch. */
+/** Slow enough to watch the text appear. */
 const PIECE_DELAY_MS = 30;
 
 function startScripted(): Promise<ScriptedModel> {

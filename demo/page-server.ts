@@ -4,26 +4,31 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import { extname } from 'node:path';
 import { listenOnFreePort } from '../test/harness/free-port.ts';
 
-/** The company's own web application: the chat page, a bare page for one question, and a way from them to Parley. */
+/**
+ * The company's own web application: the chat page, a bare page for one question, and a connection from them to Parley.
+ */
 export interface PageServer {
   readonly url: string;
   close(): Promise<void>;
 }
 
 export interface PageOptions {
-  /** Parley's load balancer; what the pages ask below `/run` and `/v1` goes there. */
+  /** Parley's load balancer, which receives the pages' calls below `/run` and `/v1`. */
   readonly apiUrl: string;
   /** The files of Parley's clients, by name. */
   readonly clientFiles: ReadonlyMap<string, string>;
   /** The people who may use the pages; the first is the default. */
   readonly people: readonly string[];
-  /** A token that identifies a person to Parley. */
+  /** Gets a token that identifies a person to Parley. */
   readonly tokenOf: (userId: string) => Promise<string>;
   /** Asks a person a question for the bare page, and returns the question's id. */
   readonly ask: (userId: string) => Promise<string>;
-  /** What the chat page prints about the model. */
+  /** The chat page's text about the model. */
   readonly model: string;
-  /** How long a browser may keep scripts and styles, s. @default 0: they may have changed when the demo starts again */
+  /**
+   * How long a browser may cache scripts and styles, in seconds. @default 0: they may have changed when the demo starts
+   * again
+   */
   readonly keepSeconds?: number;
 }
 
@@ -39,12 +44,12 @@ const HEADERS = {
   'referrer-policy': 'no-referrer',
 };
 
-/** Serves the pages, and passes their calls on to Parley, as a deployer's own web server does. */
+/** Serves the pages and forwards their calls to Parley, as a deployer's own web server does. */
 export async function startPageServer(options: PageOptions): Promise<PageServer> {
   const files = new Set(readdirSync(FOLDER));
   let port = 0;
   const server = createServer((req, res) => {
-    // Under another name the reader would be a page of somebody else, which could take a token.
+    // Under another host name, the page would belong to somebody else, who could then read a token.
     if (!hostsAt(port).includes(req.headers.host ?? '')) return void res.writeHead(421, HEADERS).end();
     const url = new URL(req.url ?? '/', 'http://page');
     if (/^\/(?:run|v1)\//.test(url.pathname))
@@ -69,14 +74,14 @@ export async function startPageServer(options: PageOptions): Promise<PageServer>
   };
 }
 
-/** The names of this server: it listens on loopback only. */
+/** The names of this server, which listens on loopback only. */
 function hostsAt(port: number): readonly string[] {
   return [`127.0.0.1:${port}`, `localhost:${port}`];
 }
 
 const NAMES: Readonly<Record<string, string>> = { '/': 'index.html', '/bare': 'bare.html' };
 
-/** The demo's stand-in for a session of the company's application: the caller's claim of who they are is believed. */
+/** Stands in for a session of the company's application: the caller's claimed identity is accepted without proof. */
 async function sendSession(res: ServerResponse, asked: string | null, options: PageOptions): Promise<void> {
   const person = personOf(asked, options);
   const { people, tokenOf, model } = options;
@@ -86,7 +91,7 @@ async function sendSession(res: ServerResponse, asked: string | null, options: P
   send(res, '.json', JSON.stringify(session));
 }
 
-/** The bare page shows the question that its address names; one without a name gets a question of its own. */
+/** The bare page shows the question in its address. Without one, a new question is asked. */
 async function askFirst(res: ServerResponse, url: URL, options: PageOptions): Promise<void> {
   const person = personOf(url.searchParams.get('person'), options);
   if (person === undefined) return void res.writeHead(303, { ...HEADERS, location: `/${url.search}` }).end();
@@ -102,7 +107,7 @@ function personOf(asked: string | null, { people }: PageOptions): string | undef
   return asked === null ? people[0] : people.find((name) => name === asked);
 }
 
-/** Passes a request on to `target`, which is always Parley's: a request may name any server in its first line. */
+/** Forwards a request to `target`, which is always Parley: a request line may name any server. */
 function passOn(req: IncomingMessage, res: ServerResponse, target: string): void {
   const onward = request(target, {
     method: req.method ?? 'GET',
@@ -112,7 +117,7 @@ function passOn(req: IncomingMessage, res: ServerResponse, target: string): void
     res.writeHead(answer.statusCode ?? 502, answer.headers);
     res.flushHeaders();
     answer.pipe(res);
-    // A broken stream must not appear to have ended.
+    // A broken stream must not look like one that has ended.
     answer.on('aborted', () => res.destroy());
     answer.on('error', () => res.destroy());
   });
@@ -135,7 +140,7 @@ function send(
   res.writeHead(status, { ...HEADERS, ...kept, ...own }).end(text);
 }
 
-/** Nothing but this server's own files runs; a script that stands in a page itself runs as it was written, or not. */
+/** Only this server's own files may run. An inline script runs only if it was not changed. */
 function policyFor(html: string): string {
   const inline = [...html.matchAll(/<script type="module">(.*?)<\/script>/gs)].map(
     ([, code = '']) => ` 'sha256-${createHash('sha256').update(code).digest('base64')}'`,

@@ -12,15 +12,15 @@ export interface Person {
   readonly pods: readonly PodCall[];
   /** Writes a message and sends it. */
   say(text: string): Promise<void>;
-  /** Reloads the page while a turn runs, and waits until the page has resumed that turn. */
+  /** Reloads the page while a turn runs, and waits until the page follows that turn again. */
   reload(): Promise<void>;
-  /** The newest card of that title, once it can be answered. */
+  /** The newest card with that title, once it can be answered. */
   question(title: string): Promise<Locator>;
-  /** The card's link, once it can be pressed: only when it has been in view for a moment. */
+  /** The card's link, once it can be pressed, which is after it has been in view for a moment. */
   link(card: Locator): Promise<Locator>;
-  /** Opens the card's page by its link: a new tab. */
+  /** Opens the card's page through its link, in a new tab. */
   open(card: Locator): Promise<Page>;
-  /** What the agent's last message says, once it is whole. */
+  /** The agent's last message, once it is complete. */
   answer(): Promise<string>;
   close(): Promise<void>;
 }
@@ -34,7 +34,7 @@ interface PersonOptions {
 const STEP_MS = 30_000;
 
 export async function meetPerson({ browser, url, name }: PersonOptions): Promise<Person> {
-  // Nobody watches: while something moves, a page takes a tenth of a core.
+  // Animations are reduced, because nobody watches, and a page with movement takes a tenth of a core.
   const context = await browser.newContext({ locale: 'en-US', reducedMotion: 'reduce' });
   context.setDefaultTimeout(STEP_MS);
   const pods: PodCall[] = [];
@@ -51,7 +51,7 @@ export async function meetPerson({ browser, url, name }: PersonOptions): Promise
     pods,
     async say(text) {
       await page.getByLabel('Message').fill(text);
-      // A card may have a button of that name too.
+      // A card may have a button with the same name.
       await page.locator('#composer').getByRole('button', { name: 'Send' }).click();
     },
     async reload() {
@@ -84,14 +84,14 @@ async function linkOf(card: Locator): Promise<Locator> {
   return link;
 }
 
-/** Signs in where Parley's page sends them: at the company's accounts. */
+/** Signs in at the company's accounts, to which Parley's page leads. */
 export async function signIn(tab: Page, name: string): Promise<void> {
   await tab.getByRole('button', { name: 'Sign in' }).click();
   await tab.getByLabel('User').fill(name);
   await tab.getByRole('button', { name: 'Sign in' }).click();
 }
 
-/** Agrees at Parley's page, which then leads to the provider. */
+/** Agrees on Parley's page, which then leads to the provider. */
 export async function agreeToGo(tab: Page, service: string): Promise<void> {
   await tab.getByRole('heading', { name: `Connect ${service}` }).waitFor();
   await tab.getByRole('button', { name: 'Continue' }).click();

@@ -2,9 +2,9 @@ import { createRoundRobin } from '../test/harness/http/round-robin.ts';
 import { type ManagedProcess, type Pod, startPod, startWorker } from '../test/harness/processes/processes.ts';
 import { findRedis } from '../test/harness/redis/find-redis.ts';
 
-/** A running Parley: pods behind a load balancer, or one pod alone when there is no Redis. */
+/** A running Parley: pods behind a load balancer, or, without Redis, a single pod. */
 export interface Service {
-  /** Where the load balancer listens. */
+  /** The address of the load balancer. */
   readonly url: string;
   readonly pods: readonly Pod[];
   readonly worker?: ManagedProcess;
@@ -13,22 +13,22 @@ export interface Service {
 }
 
 export interface ServiceOptions {
-  /** The pods' environment, once it is known where browsers reach the load balancer. */
+  /** Makes the pods' environment, once the load balancer's address for browsers is known. */
   readonly environment: (publicUrl: string) => Promise<Readonly<Record<string, string>>>;
-  /** What people call this machine in their browsers: default 127.0.0.1. */
+  /** This machine's name in people's browsers; by default 127.0.0.1. */
   readonly publicHost?: string;
-  /** How the load balancer picks a pod for a request; default round robin. */
+  /** How the load balancer chooses a pod for a request; by default round robin. */
   readonly pick?: 'round-robin' | 'random';
   readonly print: (text: string) => void;
 }
 
 const POD_NAMES = ['pod-1', 'pod-2', 'pod-3'];
 
-/** Starts a load balancer, Redis if it can be had, three pods and a worker; prints what it does. */
+/** Starts a load balancer, Redis if it is available, three pods and a worker. Prints what it does. */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { environment, publicHost = '127.0.0.1', pick = 'round-robin', print } = options;
   const redis = await findRedis();
-  // A Redis that is set explicitly is used.
+  // A Redis that is set explicitly must be used, so its failure is an error.
   if ('notRun' in redis && process.env.REDIS_URL)
     throw new Error(`${redis.notRun} (start the Redis that REDIS_URL names, or unset it)`);
   const redisUrl = 'url' in redis ? redis.url : undefined;
@@ -41,7 +41,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     ...(redisUrl !== undefined && { REDIS_URL: redisUrl }),
   };
   const working = redisUrl === undefined ? undefined : startWorker({ ...shared, PARLEY_POD: 'worker' });
-  // A failed start of a pod is what gets reported, not the worker's that came beside it.
+  // If a pod fails to start, its error is reported, and not the worker's.
   working?.catch(() => undefined);
   const pods = await Promise.all(names.map((name) => startPod({ ...shared, PARLEY_POD: name }, { name })));
   const worker = await working;

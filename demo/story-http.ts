@@ -3,7 +3,7 @@ import { createHttpPerson } from './http-person.ts';
 import { SERVICE } from './story.ts';
 import type { World } from './world.ts';
 
-/** The story's skeleton without a browser. Throws at the first step that does not come out as it should. */
+/** Plays the main steps of the story without a browser. Throws at the first step with an unexpected result. */
 export async function playOverHttp(world: World, print: (text: string) => void): Promise<void> {
   const meet = async (name: string) =>
     createHttpPerson(world.service.url, await world.tokenOf(name), `http-${randomUUID()}`);

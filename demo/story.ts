@@ -110,10 +110,10 @@ function createStepLog(print: (text: string) => void): LogStep {
   };
 }
 
-/** A card polls its question: not part of the story. */
+/** Cards poll their questions, which is not part of the story. */
 const POLL = /^\/v1\/elicitations\/[^/]+$/;
 
-/** What a call was for, by the last word of its path that is not an id. */
+/** The purpose of a call: the last part of its path that is not an id. */
 function callOf(path: string): string {
   const words = [
     ['response', 'answer'],

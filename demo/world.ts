@@ -11,10 +11,10 @@ import { type Service, startService } from './service.ts';
 export interface World {
   readonly service: Service;
   readonly neighbours: Neighbours;
-  /** Where people chat, and meet the bare page. */
+  /** Serves the chat page and the bare page. */
   readonly page: PageServer;
   readonly tenant: string;
-  /** A token that identifies a person to Parley. */
+  /** Gets a token that identifies a person to Parley. */
   tokenOf(userId: string): Promise<string>;
   close(): Promise<void>;
 }
@@ -23,14 +23,14 @@ export interface WorldOptions {
   readonly model?: ModelEndpoint;
   readonly publicHost?: string;
   readonly pick?: 'round-robin' | 'random';
-  /** How long a person has to answer an agent. */
+  /** How long a person may take to answer an agent. */
   readonly deadlineSeconds?: number | undefined;
   readonly print: (text: string) => void;
 }
 
 const DAY_SECONDS = 86_400;
 
-/** Starts a company with a chat page, sign-in and tracker, and Parley among them. */
+/** Starts a company with a chat page, a sign-in, a tracker and Parley. */
 export async function startWorld({
   model,
   publicHost,
@@ -40,7 +40,8 @@ export async function startWorld({
 }: WorldOptions): Promise<World> {
   const secret = randomBytes(32).toString('base64url');
   const serviceKey = randomBytes(32).toString('base64url');
-  // Credentials are sealed with keys of this start: credentials of an earlier start in the same Redis are unreadable.
+  // Credentials are sealed with keys of this start, so those of an earlier start in the same Redis cannot be read. A
+  // random tenant keeps them apart.
   const tenant = process.env.REDIS_URL ? `acme-${randomBytes(3).toString('hex')}` : 'acme';
   const tokenOf = (userId: string) => userToken({ secret, userId, tenant, expiresInSeconds: DAY_SECONDS });
   const parts: { close(): unknown }[] = [];

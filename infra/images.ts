@@ -1,6 +1,6 @@
 /*
- * Builds the images from the Dockerfile, and looks at what they hold and how they start. What the Dockerfile may say is judged in
- * infra/check, without a build.
+ * Builds the images from the Dockerfile, and checks their contents and their start. infra/check checks the Dockerfile
+ * itself, without a build.
  */
 import { join, resolve } from 'node:path';
 import { freePort } from '../test/harness/free-port.ts';
@@ -12,7 +12,7 @@ import { type Buildah, standInBase } from './images/stand-in-base.ts';
 
 const root = resolve(import.meta.dirname, '..');
 const MINUTE_MS = 60_000;
-/** For how long an image runs. */
+/** How long an image runs, in ms. */
 const RUNS_MS = 15_000;
 const CHROOT = ['--isolation', 'chroot', '--network', 'host'];
 const SERVICES = [
@@ -21,7 +21,7 @@ const SERVICES = [
 ] as const;
 type Service = (typeof SERVICES)[number];
 
-/** Why images cannot be built on this machine; undefined where they can. */
+/** Why images cannot be built on this machine; undefined if they can. */
 export function whyNoImages(): string | undefined {
   const missing = ['buildah', 'crun', 'debootstrap', 'redis-server'].filter(
     (program) => findProgram(program) === undefined,
@@ -31,9 +31,9 @@ export function whyNoImages(): string | undefined {
 }
 
 /**
- * Builds both images from the Dockerfile with buildah, starts them against a real Redis, and returns what is wrong with them.
- * The base image is a stand-in of Debian and this machine's Node, so this proves the steps and the wiring, not the official
- * base. Takes some minutes.
+ * Builds both images from the Dockerfile with buildah, starts them against a real Redis, and returns their faults. The
+ * base image is a stand-in made of Debian and this machine's Node, so this proves the build steps and the wiring, but
+ * not the official base. Takes some minutes.
  */
 export function faultsOfImages(): Promise<readonly string[]> {
   return withDirectory(async (directory) => {
@@ -78,7 +78,7 @@ async function build(buildah: Buildah, { target }: Service): Promise<readonly st
   return made.code === 0 ? [] : [lastLines(made.output)];
 }
 
-/** Inside an image no process is root, no file is writable, and no build tool is present. */
+/** In an image no process runs as root, no file is writable, and no build tool is installed. */
 async function contentProblems(buildah: Buildah, { target }: Service): Promise<readonly string[]> {
   const tests = [
     ['runs as root', 'test "$(id -u)" = 1000'],
@@ -105,7 +105,7 @@ async function contentProblems(buildah: Buildah, { target }: Service): Promise<r
   return problems;
 }
 
-/** Starts the image's own command, waits until it is ready, sends SIGTERM after that, and expects exit code 0. */
+/** Starts the image's own command, waits until it is ready, sends SIGTERM, and expects exit code 0. */
 async function startProblems(
   buildah: Buildah,
   { target, portVariable }: Service,

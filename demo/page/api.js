@@ -6,13 +6,13 @@ import {
   readEventStream,
 } from '/parley-core.js';
 
-/** Three heartbeats of Parley's streams, which come every 15 s. */
+/** The time of three heartbeats, which Parley's streams send every 15 s. */
 const IDLE_TIMEOUT_MS = 45_000;
 const RETRY = { ...RETRY_DEFAULTS, attemptMs: IDLE_TIMEOUT_MS };
 
 /**
- * Parley's chat API for one person. `onPod` is called with what each call did, for which chat or question, and which pod
- * replied: the demo's load balancer names it in a header.
+ * Parley's chat API for one person. `onPod` is called with the purpose of each call, its chat or question, and the pod
+ * that replied. The demo's load balancer names the pod in a header.
  */
 export function createApi({ token, onPod }) {
   async function fetchNoted(about, input, init) {
@@ -32,8 +32,8 @@ export function createApi({ token, onPod }) {
 
   return {
     /**
-     * Sends a message. Yields the events of its turn from the first, however often it is sent under the same key.
-     * `x-supports-elicitation` states that this page can show questions. The signal ends the connection.
+     * Sends a message. Yields the events of its turn from the first one, however often it is sent with the same key.
+     * `x-supports-elicitation` states that this page can show questions. Aborting the signal closes the connection.
      */
     async send(chatId, { text, key }, signal) {
       const body = { id: chatId, messages: [{ role: 'user', parts: [{ type: 'text', text }] }] };
@@ -42,21 +42,21 @@ export function createApi({ token, onPod }) {
       return eventsOf(await open({ what: 'asked', chatId }, call, signal), signal);
     },
 
-    /** Yields the events of the chat's running or waiting turn from the first; nothing when there is none. */
+    /** Yields the events of the chat's running or waiting turn from the first one; none if there is no such turn. */
     async resume(chatId, signal) {
       const call = { method: 'GET', path: `/run/api/chat/${chatId}/stream` };
       const opened = await open({ what: 'resumed', chatId }, call, signal);
       return opened.response.status === 204 ? undefined : eventsOf(opened, signal);
     },
 
-    /** Stops the running turn. False when none is running. */
+    /** Stops the running turn. Resolves to false if none is running. */
     async stop(chatId) {
       const call = { method: 'POST', path: `/run/api/chat/${chatId}/stop`, body: {} };
       const { stopped } = await transportFor({ what: 'stopped', chatId }).attempt(call, IDLE_TIMEOUT_MS);
       return stopped;
     },
 
-    /** The messages of a chat as Parley keeps them, and whether a turn runs. Undefined for a new chat. */
+    /** The messages of a chat that Parley stores, and whether a turn runs. Undefined for a new chat. */
     async history(chatId) {
       const call = { method: 'GET', path: `/run/api/chat/${chatId}/messages` };
       try {
@@ -74,13 +74,13 @@ export function createApi({ token, onPod }) {
         .conversations;
     },
 
-    /** Gives a chat another title. Returns the title as Parley keeps it. */
+    /** Renames a chat. Returns the title that Parley stored. */
     rename(chatId, title) {
       const call = { method: 'PATCH', path: `/run/api/chats/${chatId}`, body: { title } };
       return transportFor({ what: 'renamed', chatId: undefined }).attempt(call, IDLE_TIMEOUT_MS);
     },
 
-    /** Removes a chat with all that belongs to it. One that is gone already is no error. */
+    /** Deletes a chat with everything that belongs to it. A chat that no longer exists is not an error. */
     async remove(chatId) {
       const call = { method: 'DELETE', path: `/run/api/chats/${chatId}` };
       try {
@@ -90,7 +90,7 @@ export function createApi({ token, onPod }) {
       }
     },
 
-    /** The fetch of the cards. Only what the person did is noted. */
+    /** The fetch for the cards. Only actions of the person are reported. */
     widgetFetch(input, init) {
       const [, elicitationId] = /\/elicitations\/([^/]+)\/response$/.exec(String(input)) ?? [];
       if (elicitationId === undefined) return fetch(input, init);
@@ -101,12 +101,14 @@ export function createApi({ token, onPod }) {
 
 const DEEDS = { decline: 'declined', cancel: 'dismissed' };
 
-/** Agreeing to open a page is no answer yet. */
+/** Consent to open a page is not yet an answer. */
 function deedOf({ action, content }) {
   return DEEDS[action] ?? (content === undefined ? 'agreed' : 'answered');
 }
 
-/** The events of a response. `id` is that of the last event that had one. Ends the connection when the loop ends. */
+/**
+ * The events of a response. `id` is that of the last event that had one. When the loop ends, the connection is closed.
+ */
 async function* eventsOf({ response, close }, signal) {
   let lastId;
   try {

@@ -5,8 +5,8 @@ const TIME = new Intl.DateTimeFormat(undefined, { dateStyle: 'short', timeStyle:
 const TITLE_MAX = 80;
 
 /**
- * One chat of the list: a link to it, and buttons to rename and to delete it. Each of them changes the line into a small form; Escape
- * and the button that keeps the chat bring the link back.
+ * One chat in the list: a link to it, and buttons to rename and delete it. Each button turns the line into a small
+ * form. Escape, or the button that cancels, restores the link.
  */
 export function createChatLine({ chat, api, isCurrent, onRemoved }) {
   const line = element('li');
@@ -27,7 +27,7 @@ export function createChatLine({ chat, api, isCurrent, onRemoved }) {
     return element('button', { type: 'button', ariaLabel: `${label} ${name()}`, onclick }, label);
   }
 
-  /** Shows a form in place of the link. `act` is called when it is sent. */
+  /** Shows a form in place of the link. `act` is called when the form is sent. */
   function showForm({ label, fields, main, keep, from, act }) {
     const note = element('p', { className: 'fine', role: 'alert' });
     const send = element('button', { className: 'main' }, main);

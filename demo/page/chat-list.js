@@ -1,7 +1,7 @@
 import { createChatLine } from './chat-line.js';
 import { element } from './element.js';
 
-/** Sets up the list of the person's chats: it unfolds in the header, and is read anew whenever it does. */
+/** Sets up the list of the person's chats. It unfolds in the header, and is read again each time. */
 export function setUpChatList({ place, api, current, onRemoved }) {
   const list = place.querySelector('ul');
 
@@ -19,7 +19,7 @@ export function setUpChatList({ place, api, current, onRemoved }) {
 
   const isCurrent = (chatId) => chatId === current();
 
-  /** The focus goes to the line that takes the place of the removed one. */
+  /** The focus moves to the line that follows the removed one. */
   function removed(chatId, line) {
     const next = line.nextElementSibling ?? line.previousElementSibling;
     line.remove();

@@ -1,7 +1,7 @@
 import { createConversation } from './conversation.js';
 
 /**
- * The chats of this tab. The address names the one that is shown. The others continue, and the browser's back button
+ * The chats of this tab. The address names the displayed one. The others continue, and the browser's back button
  * returns to them.
  */
 export function createChats({ api, person, onChange }) {
@@ -48,7 +48,7 @@ export function createChats({ api, person, onChange }) {
     startNew() {
       location.hash = newId();
     },
-    /** Forgets a chat that was deleted. A new one takes its place where it is shown. */
+    /** Removes a deleted chat. If it was displayed, a new chat replaces it. */
     remove(chatId) {
       chats.get(chatId)?.forget();
       chats.delete(chatId);

@@ -8,9 +8,9 @@ const HINTS = [
 ];
 
 /**
- * The text box: Enter sends, Shift+Enter begins a new line. While a turn runs, a button stops it. While it waits for approvals alone,
- * a message can be sent too, and denies them. The box is disabled in the page until `enable` is called: what a person typed before
- * the scripts had loaded could not be sent.
+ * The text box. Enter sends, and Shift+Enter begins a new line. While a turn runs, a button stops it. While the turn
+ * waits only for approvals, a message can be sent too, and denies them. The box is disabled until `enable` is called,
+ * because text typed before the scripts had loaded could not be sent.
  */
 export function createComposer({ onSend, onStop }) {
   const [form, words, send, stop, hints, denies, refused] = IDS.map((id) => document.getElementById(id));
@@ -29,7 +29,7 @@ export function createComposer({ onSend, onStop }) {
     sendText(text);
   }
 
-  /** Not on a touch screen, where the keyboard would cover the conversation. */
+  /** The box does not get the focus on a touch screen, where the keyboard would cover the conversation. */
   function focus() {
     if (matchMedia('(hover: hover)').matches) words.focus();
   }
@@ -58,11 +58,11 @@ export function createComposer({ onSend, onStop }) {
       stop.hidden = !isRunning;
       send.hidden = !takesText;
       denies.hidden = !isDeniable;
-      // Set anew, it would be announced anew.
+      // Setting an unchanged text again would make screen readers announce it again.
       if (refused.textContent !== refusal) refused.textContent = refusal;
       for (const hint of hints.children) hint.disabled = isRunning;
     },
-    /** Puts the text of a message that was refused before what has been typed since. */
+    /** Inserts the text of a refused message before what has been typed since. */
     giveBack(text) {
       if (text !== undefined) words.value = [text, words.value].filter(Boolean).join('\n');
     },

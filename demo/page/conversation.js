@@ -10,8 +10,9 @@ import {
 import { createTurn } from './turn.js';
 
 /**
- * One conversation. It survives a reload: Parley keeps its messages, and sessionStorage what this tab adds to them. A message of the person stays there with its
- * idempotency key until its reply is complete, so that after a reload it can be sent again, or its turn be stopped.
+ * One conversation. It survives a reload, because Parley stores its messages and sessionStorage what this tab adds to
+ * them. A person's message stays in sessionStorage with its idempotency key until its reply is complete. After a reload
+ * it can then be sent again, or its turn be stopped.
  */
 export function createConversation({ api, chatId, storeKey, onChange }) {
   const messages = JSON.parse(sessionStorage.getItem(storeKey) ?? '[]');
@@ -23,10 +24,10 @@ export function createConversation({ api, chatId, storeKey, onChange }) {
     last()?.state === 'waiting' &&
     findOpenApprovals(last()).length > 0 &&
     findOpenQuestion(last()) === undefined;
-  /** Why the newest message was refused, and its text until it is back in the text box. */
+  /** Why the newest message was refused, and its text until it is returned to the text box. */
   let refused = {};
   let turn;
-  /** Resolves when the newest reply is no longer read. */
+  /** Resolves when the newest reply is no longer being read. */
   let reading;
 
   async function run(message, events) {
@@ -43,7 +44,9 @@ export function createConversation({ api, chatId, storeKey, onChange }) {
     onChange();
   }
 
-  /** Ends the turn that waited before the newest message, which has denied its calls, as Parley keeps it. */
+  /**
+   * Marks the earlier turn as ended, as Parley stores it. It waited for approvals, which the newest message has denied.
+   */
   async function endBefore() {
     const before = messages.slice(0, -1).find(({ state }) => state === 'waiting');
     if (before === undefined) return;
@@ -56,7 +59,7 @@ export function createConversation({ api, chatId, storeKey, onChange }) {
     onChange();
   }
 
-  /** Takes the newest message back, which was refused. What waited before it is read again. */
+  /** Removes the newest message, which was refused, and reads the earlier waiting turn again. */
   function takeBack() {
     const [said, { remark }] = messages.splice(-2);
     refused = { text: textOf(said), remark };
@@ -64,7 +67,7 @@ export function createConversation({ api, chatId, storeKey, onChange }) {
     return readAgain();
   }
 
-  /** Takes over what was said elsewhere: in another tab, or on another device. */
+  /** Adds what was said elsewhere: in another tab, or on another device. */
   async function readHistory() {
     const history = await api.history(chatId).catch(() => undefined);
     if (history === undefined || isRunning()) return;
@@ -80,8 +83,8 @@ export function createConversation({ api, chatId, storeKey, onChange }) {
   }
 
   /**
-   * Reads a waiting turn again, after a question that it may have waited for was answered. What is being read may be from
-   * before the answer.
+   * Reads a waiting turn again, because a question for which it may have waited was answered. The stream being read may
+   * be older than the answer.
    */
   async function resume() {
     await reading;
@@ -92,7 +95,7 @@ export function createConversation({ api, chatId, storeKey, onChange }) {
     chatId,
     messages,
     isRunning,
-    /** Whether the turn waits for approvals and nothing else: a message denies them. */
+    /** True if the turn waits only for approvals, so that a message denies them. */
     isDeniable,
     refusal: () => refused.remark,
     takeRefusedText() {
@@ -111,7 +114,7 @@ export function createConversation({ api, chatId, storeKey, onChange }) {
       await run(message);
     },
 
-    /** After a reload: reads an incomplete reply again. In another tab: finds a turn that is running. */
+    /** After a reload, continues to read an incomplete reply. In another tab, finds a running turn. */
     async restore() {
       const newest = last();
       if (isRunning() || newest?.state === 'unreached') return run(newest);
@@ -119,26 +122,26 @@ export function createConversation({ api, chatId, storeKey, onChange }) {
       if (last() !== newest && isRunning()) return;
       const events = await api.resume(chatId).catch(() => undefined);
       if (events === undefined) return;
-      // The person has sent a message in the meantime, and its turn is read already.
+      // The person has since sent a message, whose turn is already being read.
       if (isRunning()) return close(events);
       const message = { ...messageOf('assistant'), phase: 'begun' };
       messages.push(message);
       await run(message, events);
-      // It may be a turn whose end is stored already.
+      // The stream may belong to a turn whose end is already stored.
       const known = messages.findIndex(({ id }) => id !== undefined && id === message.id);
       if (known !== -1 && messages[known] !== message) messages.splice(known, 1);
       save();
       onChange();
     },
 
-    /** Retries a message that did not reach Parley. */
+    /** Sends a message again that did not reach Parley. */
     async tryAgain() {
       if (last()?.state === 'unreached') await run(last());
     },
 
     resume,
 
-    /** Saves nothing any more: the conversation was deleted. */
+    /** Stops saving, because the conversation was deleted. */
     forget() {
       isForgotten = true;
     },
@@ -148,7 +151,7 @@ export function createConversation({ api, chatId, storeKey, onChange }) {
       if (await turn.stop()) await readAgain();
     },
 
-    /** Notes which pod replied to a call, if the call concerns the newest turn. */
+    /** Records which pod replied to a call, if the call concerns the newest turn. */
     notePod({ what, ok, pod, ...about }) {
       const message = last();
       if (message?.role !== 'assistant') return;
@@ -159,7 +162,7 @@ export function createConversation({ api, chatId, storeKey, onChange }) {
   };
 }
 
-/** Whether a message was refused and has begun no turn. */
+/** True if a message was refused and has not begun a turn. */
 function isRefused({ state, phase }) {
   return (state === 'failed' && phase !== 'begun') || (state === 'unreached' && phase === 'new');
 }

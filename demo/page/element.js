@@ -1,4 +1,4 @@
-/** Creates an element with these properties; children may be text, which is never parsed as HTML. */
+/** Creates an element with these properties. Children may be text, which is never parsed as HTML. */
 export function element(name, properties = {}, ...children) {
   const made = Object.assign(document.createElement(name), properties);
   made.append(...children);

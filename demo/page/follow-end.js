@@ -1,8 +1,8 @@
 const NEAR = 80;
 
 /**
- * Keeps the end of a growing list in view while the person has scrolled to it, but never scrolls the top of the newest
- * part out of view: a long form is read from its title. Returns a function that scrolls to the end.
+ * Keeps the end of a growing list in view if the person has scrolled to it. But the top of the newest part never
+ * scrolls out of view, because a long form is read from its title. The returned function scrolls to the end.
  */
 export function followEnd(scroller, list, newestPart) {
   let following = true;
@@ -18,7 +18,7 @@ export function followEnd(scroller, list, newestPart) {
   scroller.addEventListener('scroll', () => {
     following = scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < NEAR;
   });
-  // Without this the keyboard cannot scroll it in every browser.
+  // Without this, some browsers do not allow scrolling by keyboard.
   scroller.tabIndex = 0;
   // Cards render later than the message that contains them.
   const observer = new ResizeObserver(follow);

@@ -1,4 +1,4 @@
-/** Sets up the inbox in the header: a chip that opens a panel over the page. Escape or a press elsewhere closes it. */
+/** Sets up the inbox in the header: a chip that opens a panel over the page. Escape or a click elsewhere closes it. */
 export function setUpInbox(inbox, server) {
   const title = document.title;
   inbox.server = server;

@@ -54,7 +54,7 @@ at('fresh').addEventListener('click', () => {
   chats.startNew();
   composer.focus();
 });
-// After an answer the focus returns to the text box.
+// After an answer, the focus returns to the text box.
 for (const event of ['elicitation-settled', 'approval-settled'])
   at('history').addEventListener(event, async ({ target }) => {
     void chats.current.resume();
@@ -71,7 +71,7 @@ setUpChatList({
 chats.open();
 composer.enable();
 
-/** The person of this page. An unknown one is told who can use it, and nothing else of the page starts. */
+/** Reads who uses this page. For an unknown person it shows who can use it, and does not start anything else. */
 async function readSession() {
   const response = await fetch(`/session${location.search}`);
   const session = await response.json();

@@ -20,18 +20,18 @@ export const ENDINGS = {
   lost: 'The result of this message is no longer available.',
 };
 
-/** Adds one chunk of an AI SDK UI message stream (v1) to the message. Chunks of other types change nothing. */
+/** Applies one chunk of an AI SDK UI message stream (v1) to the message. Unknown types of chunks change nothing. */
 export function addChunk(message, chunk) {
   HANDLERS[chunk.type]?.(message, chunk);
 }
 
-/** Marks the running tool calls of a message that has ended. Nothing thinks any more. */
+/** Ends the running tool calls and the thinking of a message that has ended. */
 export function endTools(message) {
   message.parts = message.parts.filter(({ type }) => type !== 'thinking');
   for (const part of message.parts) if (['running', 'asking'].includes(part.state)) part.state = 'unfinished';
 }
 
-/** Gives the tool calls of a message the states that they have in another version of it. */
+/** Sets the states of a message's tool calls to those in another version of the message. */
 export function adoptTools(message, other) {
   for (const part of other.parts) {
     if (part.type === 'tool') Object.assign(find(message, 'tool', part.id), part);
@@ -39,7 +39,7 @@ export function adoptTools(message, other) {
 }
 
 export const QUESTION = 'data-elicitation-request';
-/** The tool with which an agent asks. It is not shown: its question is a card, and the agent's text mentions the answer. */
+/** The tool with which an agent asks. Its call is not shown, because its question is a card. */
 const ASKING = 'elicit';
 
 export const APPROVAL = 'data-approval-request';
@@ -71,7 +71,7 @@ const HANDLERS = {
   'text-delta'(message, { id, delta }) {
     find(message, 'text', id).text += delta;
   },
-  // A sign that the model thinks, while it does.
+  // A sign that is shown while the model thinks.
   'reasoning-start': (message, { id }) => put(message, { type: 'thinking', id }),
   'reasoning-end'(message, { id }) {
     message.parts = message.parts.filter((part) => part.type !== 'thinking' || part.id !== id);
@@ -95,13 +95,13 @@ const HANDLERS = {
     if (['running', 'asking'].includes(tool.state))
       tool.state = data.status === 'pending' ? 'asking' : 'running';
   },
-  // Sent again with the same id when the question changes.
+  // This part is sent again with the same id when the question changes.
   [QUESTION]: (message, { id, data }) => put(message, { type: QUESTION, id, data }),
   'data-tool-auth-required': (message, { id, data }) => note(message, id, data.message),
   error: (message, { errorText }) => note(message, 'error', errorText),
   finish(message, { finishReason, messageMetadata }) {
     const waits = messageMetadata?.parley?.state === 'waiting';
-    // A stream ends for approvals, too: the page reads it on once they are decided.
+    // A stream also ends to wait for approvals. The page reads on once they are decided.
     const isAsking = finishReason === 'tool-calls' && findOpenApprovals(message).length > 0;
     message.state = waits || isAsking ? 'waiting' : (STATES[finishReason] ?? 'finished');
   },
@@ -123,14 +123,14 @@ function note(message, id, text) {
   put(message, { type: 'note', id, text });
 }
 
-/** Appends a part, or replaces the part with its id. */
+/** Appends a part, or replaces the part with the same id. */
 function put(message, part) {
   const at = message.parts.findIndex(({ type, id }) => type === part.type && id === part.id);
   if (at === -1) message.parts.push(part);
   else message.parts[at] = part;
 }
 
-/** A message of Parley's history as the page stores and shows it. */
+/** Converts a message of Parley's history to the page's format. */
 export function messageFrom({ id, role, parts }) {
   const message = { ...messageOf(role), id, state: 'finished' };
   for (const [at, part] of parts.entries()) {

@@ -15,8 +15,8 @@ const VIEWS = {
 const CARDS = [QUESTION, APPROVAL];
 
 /**
- * A card follows its question or its approvals by itself, and also gets each new view of them from the chat. The approvals of
- * one step have the same card.
+ * The view of a card. A card follows the state of its question or approvals itself, and also gets each new version of
+ * them from the chat. All approvals of one step share a card.
  */
 function cardView(part, cards) {
   const card = cards.cardFor(part);
@@ -28,7 +28,7 @@ function paragraphView(className) {
   return {
     element: paragraph,
     update({ text }) {
-      // Appending keeps a selection in the text.
+      // Appending text keeps a selection in the paragraph.
       const shown = paragraph.firstChild?.data ?? '';
       if (text.startsWith(shown) && shown !== '') paragraph.firstChild.appendData(text.slice(shown.length));
       else paragraph.textContent = text;
@@ -49,7 +49,7 @@ const TOOL_STATES = {
   unfinished: 'not finished',
 };
 
-/** One line for a tool call, which unfolds to its input and output. */
+/** A line for a tool call, which unfolds to its input and output. */
 function toolView() {
   const name = element('code');
   const state = element('span', { className: 'tool-state' });

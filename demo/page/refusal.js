@@ -1,26 +1,26 @@
 import { isParleyClientError } from '/parley-core.js';
 
 const RETRYABLE = [408, 429, 503];
-/** Statuses of a message that began no turn. A 503 may come from a pod that does not know whether one began. */
+/** Statuses with which a message has certainly begun no turn. A 503 may come from a pod that does not know. */
 const NOT_BEGUN = [408, 429];
 
-/** Whether another turn is running in the conversation: a retry can succeed once that has ended. */
+/** True if another turn is running in the conversation. A retry can succeed once that has ended. */
 export function isBusy(error) {
   return isParleyClientError(error, 'turn_running');
 }
 
-/** Whether Parley refused the request for good. */
+/** True if Parley refused the request permanently. */
 export function isFinal(error) {
   const { status } = isParleyClientError(error) ? error : {};
   return status < 500 && status >= 400 && !RETRYABLE.includes(status) && !isBusy(error);
 }
 
-/** Whether the message certainly began no turn. */
+/** True if the message has certainly begun no turn. */
 export function isNotBegun(error) {
   return isBusy(error) || (isParleyClientError(error) && NOT_BEGUN.includes(error.status));
 }
 
-/** Parley's own description of the error; without one, as when a proxy replied, `fallback`. */
+/** Parley's own description of the error; if there is none, for example because a proxy replied, `fallback`. */
 export function describe(error, fallback) {
   return error?.problem?.detail ?? fallback;
 }

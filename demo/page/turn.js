@@ -2,7 +2,7 @@ import { createRetryBudget, sleep } from '/parley-core.js';
 import { addChunk, endTools, messageOf } from './message.js';
 import { describe, isBusy, isFinal, isNotBegun } from './refusal.js';
 
-/** A key is valid for a day after the end of its turn. An older message could begin a second turn. */
+/** A key is valid for a day after the end of its turn. Sending a message later than this could begin a second turn. */
 const SENDABLE_MS = 12 * 3_600_000;
 /** A connection that lasted for one heartbeat counts as a success, even if it delivered nothing new. */
 const STABLE_MS = 15_000;
@@ -11,9 +11,9 @@ const LATE_START_MS = 2_000;
 const RETRY = { firstDelayMs: 500, delayMsMax: 8_000, giveUpMs: 60_000 };
 
 /**
- * Reads one reply to its end, through transient refusals, lost or idle connections, and pods that stop. The message has
- * an idempotency key: however often it is sent, Parley begins one turn for it. `onPhase` is called with every change that
- * must survive a reload, `onChange` with every change that is shown.
+ * Reads one reply to its end, despite temporary refusals, lost or idle connections, and stopping pods. The message has
+ * an idempotency key, so Parley begins one turn for it, however often it is sent. `onPhase` is called for every change
+ * that must survive a reload, `onChange` for every visible change.
  */
 export function createTurn({ api, chatId, message, onPhase, onChange }) {
   const budget = createRetryBudget(RETRY);
@@ -25,7 +25,7 @@ export function createTurn({ api, chatId, message, onPhase, onChange }) {
     onPhase();
   }
 
-  /** Opens one connection, unless `first` is one, and reads it to its end. */
+  /** Opens a connection, or uses `first`, and reads it to its end. */
   async function readConnection(first) {
     const events = first ?? (await open());
     if (stopping.signal.aborted) return;
@@ -56,8 +56,8 @@ export function createTurn({ api, chatId, message, onPhase, onChange }) {
   }
 
   /**
-   * Every connection replays the turn from its start. The replay is shown once it has caught up with what is shown
-   * already, so that a card that is being filled in stays in place.
+   * Every connection replays the turn from its start. The replay is shown only when it has caught up with what is
+   * displayed, so that a card that is being filled in stays in place.
    */
   async function readEvents(events) {
     const replay = messageOf('assistant');
@@ -78,12 +78,14 @@ export function createTurn({ api, chatId, message, onPhase, onChange }) {
     onChange();
   }
 
-  /** Whether the stream belongs to a later turn of the conversation. */
+  /** True if the stream belongs to a later turn of the conversation. */
   function isOtherTurn({ id }) {
     return ![id, message.id].includes(undefined) && id !== message.id;
   }
 
-  /** Ends the message after a final refusal, or when the retry budget is spent; else waits before the next try. */
+  /**
+   * Ends the message after a final refusal, or when the retry budget is used up. Otherwise waits before the next try.
+   */
   async function onFailure(error) {
     if (message.phase === 'stopping') return;
     if (isFinal(error)) return end('failed', error.message);
@@ -92,7 +94,7 @@ export function createTurn({ api, chatId, message, onPhase, onChange }) {
     else await pause(delayMs, stopping.signal);
   }
 
-  /** Stops a turn that may have begun although no event of it arrived. The message is not sent again. */
+  /** Stops a turn that may have begun although none of its events arrived. The message is not sent again. */
   async function stopUnseen() {
     try {
       const wasRunning = await api.stop(chatId).catch(() => false);
@@ -124,7 +126,10 @@ export function createTurn({ api, chatId, message, onPhase, onChange }) {
   }
 
   return {
-    /** Resolves when the message has ended, waits for the person, or could not be reached. `first` are its events. */
+    /**
+     * Resolves when the message has ended, waits for the person, or could not be delivered. `first` contains its first
+     * events.
+     */
     async run(first) {
       let events = first;
       message.state = 'running';
@@ -140,11 +145,13 @@ export function createTurn({ api, chatId, message, onPhase, onChange }) {
       }
       if (message.state === 'unreached') return;
       if (message.state !== 'waiting') endTools(message);
-      // A turn that waits is found without its message.
+      // A waiting turn can be found without its message.
       delete message.asked;
     },
 
-    /** Stops the turn, or the sending of its message. True when the end of a running turn is still to be read. */
+    /**
+     * Stops the turn, or the sending of its message. Resolves to true if the end of a running turn must still be read.
+     */
     async stop() {
       if (message.phase === 'begun') return stopBegun();
       if (message.phase === 'new') message.state = 'stopped';
@@ -155,7 +162,7 @@ export function createTurn({ api, chatId, message, onPhase, onChange }) {
   };
 }
 
-/** Whether an event precedes another of the same feed. Ids are `<epoch>-<number>`. */
+/** True if an event precedes another in the same feed. Ids are `<epoch>-<number>`. */
 function isBefore(id, last) {
   if (id === undefined) return true;
   const [epoch, number] = id.split('-');

@@ -3,8 +3,8 @@ import { ENDINGS, findOpenApprovals, findOpenQuestion } from './message.js';
 import { createPartView } from './parts.js';
 
 /**
- * Shows a conversation. The elements of a message are created once, so that a half-filled form survives every update. The
- * newest message has a button to try again when Parley could not be reached.
+ * Shows a conversation. The elements of a message are created only once, so a half-filled form survives every update.
+ * If Parley could not be reached, the newest message has a button to try again.
  */
 export function createView({ place, cards, onTryAgain }) {
   const views = new WeakMap();
@@ -45,7 +45,7 @@ function createMessageView(message, cards, onTryAgain) {
   return {
     element: article,
     update(isNewest) {
-      // Parts of one step share a card, which stands where the first of them does.
+      // Parts of one step share a card, which is placed where the first of them is.
       const shown = new Set(message.parts.flatMap((part) => partViewOf(part)?.element ?? []));
       arrange(body, [...shown]);
       article.ariaBusy = String(message.state === 'running');
@@ -60,7 +60,9 @@ function createMessageView(message, cards, onTryAgain) {
   };
 }
 
-/** Makes these the children of `place`. An element that keeps its position keeps its focus and its drafts. */
+/**
+ * Makes these elements the children of `place`. Elements that keep their position keep their focus and their drafts.
+ */
 function arrange(place, elements) {
   elements.forEach((one, index) => {
     if (place.children[index] !== one) place.insertBefore(one, place.children[index] ?? null);

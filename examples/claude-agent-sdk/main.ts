@@ -11,7 +11,7 @@ const messages = query({
   options: {
     canUseTool: createPermission(client, APPROVER),
     permissionMode: 'default',
-    // Settings of this machine could allow calls without asking.
+    // Settings on this machine could allow calls without asking.
     settingSources: [],
   },
 });

@@ -2,7 +2,7 @@ import type { CanUseTool } from '@anthropic-ai/claude-agent-sdk';
 import type { ParleyClient } from '@parley/sdk';
 import { createElicitor, createParleyHandler } from '@parley/sdk/elicit';
 
-/** Asks a person before each tool call for which the agent has no permission. Only their approval allows the call. */
+/** Asks a person before each tool call that needs permission. Only the person's approval allows the call. */
 export function createPermission(client: ParleyClient, userId: string): CanUseTool {
   const elicitor = createElicitor({ handlers: [createParleyHandler({ client, userId })] });
   return async (toolName, input, { signal, toolUseID }) => {

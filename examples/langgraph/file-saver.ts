@@ -2,7 +2,9 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { deserialize, serialize } from 'node:v8';
 import { MemorySaver } from '@langchain/langgraph';
 
-/** Keeps the checkpoints in a file. For more than one process, take a checkpointer with a database, such as PostgresSaver. */
+/**
+ * Keeps the checkpoints in a file. For several processes, use a checkpointer with a database, such as PostgresSaver.
+ */
 export class FileSaver extends MemorySaver {
   readonly #file: string;
 
@@ -30,7 +32,7 @@ export class FileSaver extends MemorySaver {
   #save(): void {
     const { storage, writes } = this;
     writeFileSync(`${this.#file}.new`, serialize({ storage, writes }));
-    // A process that is killed while it writes must not lose the old file.
+    // If the process is killed while it writes, the old file must not be lost.
     renameSync(`${this.#file}.new`, this.#file);
   }
 }

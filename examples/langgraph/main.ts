@@ -22,7 +22,7 @@ const Release = z.object({
 });
 type Release = z.infer<typeof Release>;
 
-/** What the graph waits for, and what it gets. */
+/** The question for which the graph waits. It resumes with the answer. */
 interface Question {
   readonly elicitationId: string;
 }
@@ -35,7 +35,7 @@ function write({ version }: Release) {
 }
 
 async function ask({ version, notes }: Release, { configurable }: LangGraphRunnableConfig) {
-  // LangGraph runs a node again from its beginning when it resumes it. The key makes that the same question.
+  // When LangGraph resumes a node, it runs the node from its beginning. The same key finds the same question.
   const { elicitation } = await parley.start(
     {
       userId: APPROVER,
@@ -78,7 +78,7 @@ async function openQuestion(): Promise<Question | undefined> {
   return tasks.flatMap(({ interrupts }) => interrupts)[0]?.value;
 }
 
-// A killed process may have begun this thread. Then it goes on from its last checkpoint.
+// A killed process may have begun this thread, which then continues from its last checkpoint.
 const { createdAt } = await graph.getState(thread);
 if (createdAt === undefined) await graph.invoke({ version }, thread);
 else if ((await openQuestion()) === undefined) await graph.invoke(null, thread);

@@ -4,7 +4,7 @@ import { RELEASE } from './release.ts';
 const { PARLEY_URL = 'http://localhost:3000', PARLEY_TOKEN = '', SECONDS = '60' } = process.env;
 const { WEBHOOK_URL = 'http://127.0.0.1:8000/parley' } = process.env;
 
-/** Asks in the apps of a person. What becomes of it is told to the receiver, and nobody has to wait here. */
+/** Asks in the person's apps. The receiver is told the outcome, so nobody has to wait here. */
 const { elicitation } = await createClient({ baseUrl: PARLEY_URL, token: PARLEY_TOKEN }).start({
   userId: 'me',
   mode: 'form',

@@ -13,12 +13,12 @@ const parley = createClient({ baseUrl: PARLEY_URL, token: PARLEY_TOKEN });
 const webhook = new Webhook(WEBHOOK_SECRET);
 const mail = createTransport(SMTP_URL);
 
-/** Your directory of people takes the place of this function. */
+/** Replace this function by your directory of people. */
 const addressOf = (userId: string) => `${userId}@example.com`;
 
 const app = express();
 
-// The signature is over the bytes that came, so the body is not parsed before it is verified.
+// The signature covers the exact bytes, so the body is verified before it is parsed.
 app.post('/parley', express.raw({ type: 'application/json' }), async (req, res) => {
   const event = verified(req.body, req.headers as Record<string, string>);
   if (event === undefined) {
@@ -27,7 +27,7 @@ app.post('/parley', express.raw({ type: 'application/json' }), async (req, res) 
   }
   const { type, data } = event;
   const wasMailed = data.tags?.includes('by-mail') === true;
-  // When this throws, Express replies 500, and Parley sends the same webhook again later.
+  // If this throws, Express replies 500, and Parley sends the same webhook again later.
   if (type === 'elicitation.expired' && !wasMailed) await askByMail(data);
   else console.log(`${data.message} ${data.status}`, data.content ?? '');
   res.status(204).end();
@@ -48,7 +48,7 @@ function verified(body: Buffer, headers: Record<string, string>): Event | undefi
   }
 }
 
-/** Asks again what nobody has answered, and mails the person a link on which they answer without signing in. */
+/** Asks an unanswered question again, and mails the person a link with which they answer without signing in. */
 async function askByMail({ elicitationId, userId, message }: Elicitation): Promise<void> {
   const { elicitation } = await parley.start(
     {
@@ -60,7 +60,7 @@ async function askByMail({ elicitationId, userId, message }: Elicitation): Promi
       webhookUrl: WEBHOOK_URL,
       tags: ['by-mail'],
     },
-    // A webhook may come twice. The same key then finds the same question.
+    // A webhook may arrive twice. The same key then finds the same question.
     { idempotencyKey: `mail-${elicitationId}` },
   );
   const { url } = await parley.createAnswerLink(elicitation.elicitationId, { expiresInSeconds: DAY_SECONDS });

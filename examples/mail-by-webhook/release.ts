@@ -1,4 +1,4 @@
-/** The form of the question, which is the same in an app and by mail. */
+/** The form of the question, which is the same in an app and in the mail. */
 export const RELEASE = {
   type: 'object',
   properties: { release: { type: 'boolean', title: 'Release it' } },

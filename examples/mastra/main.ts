@@ -23,7 +23,7 @@ async function openQuestion(): Promise<string | undefined> {
   return step?.status === 'suspended' ? step.suspendPayload?.elicitationId : undefined;
 }
 
-// A process that was killed may have left the run suspended.
+// A killed process may have left the run suspended.
 const isNew = (await workflow.getWorkflowRunById(runId)) === null;
 const run = await workflow.createRun({ runId });
 if (isNew) await run.start({ inputData: { order, euros: Number(euros) } });
@@ -31,7 +31,7 @@ if (isNew) await run.start({ inputData: { order, euros: Number(euros) } });
 for (let id = await openQuestion(); id !== undefined; id = await openQuestion()) {
   console.log(`Waiting for an answer to ${id}.`);
   const outcome = await parley.outcomeOf<{ pay: boolean }>(id);
-  // Declined, cancelled, expired and withdrawn are no consent.
+  // Declined, cancelled, expired and withdrawn questions are not consent.
   const pay = outcome.status === 'accepted' && outcome.content.pay;
   await run.resume({ step: 'ask', resumeData: { pay } });
 }

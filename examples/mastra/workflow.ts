@@ -27,7 +27,7 @@ export function createRefundWorkflow(parley: ParleyClient, userId: string) {
           },
           timeoutSeconds: 86_400,
         },
-        // A step that is run again finds the same question.
+        // A repeated step finds the same question.
         { idempotencyKey: `mastra.${runId}` },
       );
       return suspend({ elicitationId: elicitation.elicitationId });
@@ -40,7 +40,7 @@ export function createRefundWorkflow(parley: ParleyClient, userId: string) {
     outputSchema: z.object({ status: z.enum(['paid', 'refused']) }),
     async execute({ inputData }) {
       if (!inputData.pay) return { status: 'refused' as const };
-      // Here your code pays, with the order as the key of the payment.
+      // Make the payment here, with the order as the payment's idempotency key.
       console.log(`Paid ${inputData.euros} euros back for order ${inputData.order}.`);
       return { status: 'paid' as const };
     },

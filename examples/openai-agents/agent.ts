@@ -5,7 +5,7 @@ const refund = tool({
   name: 'refund',
   description: 'Pays the money for an order back.',
   parameters: z.object({ order: z.string(), euros: z.number() }),
-  // The run stops before the call, and goes on when a person has decided.
+  // The run stops before the call, and continues when a person has decided.
   needsApproval: true,
   async execute({ order, euros }) {
     console.log(`Paid ${euros} euros back for order ${order}.`);

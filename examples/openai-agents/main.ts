@@ -8,13 +8,13 @@ const { PARLEY_URL = 'http://localhost:3000', PARLEY_TOKEN = '', APPROVER = 'me'
 const [prompt = 'Order A-17 came broken. I want my 40 euros back.'] = process.argv.slice(2);
 const STATE_FILE = 'run-state.json';
 
-// Servers other than OpenAI's speak this API.
+// This API is the one that servers other than OpenAI's support.
 if (process.env.OPENAI_BASE_URL !== undefined) setOpenAIAPI('chat_completions');
 
 const client = createClient({ baseUrl: PARLEY_URL, token: PARLEY_TOKEN });
 const elicitor = createElicitor({ handlers: [createParleyHandler({ client, userId: APPROVER })] });
 
-// A process that was killed may have left a run that waits for a person.
+// A killed process may have left a run that waits for a person.
 const input = existsSync(STATE_FILE)
   ? await RunState.fromString(agent, readFileSync(STATE_FILE, 'utf8'))
   : prompt;
@@ -31,7 +31,7 @@ while (result.interruptions.length > 0) {
 rmSync(STATE_FILE, { force: true });
 console.log(result.finalOutput);
 
-/** Asks a person whether a call may be made. Everything but their approval refuses it. */
+/** Asks a person whether a call may be made. Every outcome except approval refuses it. */
 async function isApproved(call: RunToolApprovalItem): Promise<boolean> {
   const { rawItem } = call;
   const callId = 'callId' in rawItem ? rawItem.callId : rawItem.id;
@@ -44,7 +44,7 @@ async function isApproved(call: RunToolApprovalItem): Promise<boolean> {
       details: { arguments: call.arguments ?? '' },
       timeoutSeconds: 3600,
     },
-    // After a restart the same call finds the same question, with its answer if there is one.
+    // After a restart, the same call finds the same question, with its answer if there is one.
     { key: `openai-agents.${callId}` },
   );
   return outcome.status === 'accepted' && outcome.value.decision === 'approved';

@@ -8,7 +8,7 @@ const { PARLEY_TENANT = 'default' } = process.env;
 const secret = new TextEncoder().encode(PARLEY_JWT_SECRET);
 const file = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
-/** Who is signed in, by session. Your own sessions take the place of this map. */
+/** The signed-in people, by session. Replace this map by your own sessions. */
 const sessions = new Map<string, string>();
 
 function signedInUser({ headers }: Request): string | undefined {
@@ -23,14 +23,14 @@ app.get('/', (req, res) => {
   res.sendFile(signedInUser(req) === undefined ? file('sign-in.html') : file('page.html'));
 });
 
-// Your own sign-in takes the place of this one, which believes every name.
+// Replace this by your own sign-in. This one accepts every name without proof.
 app.post('/sign-in', express.urlencoded(), (req, res) => {
   const session = randomUUID();
   sessions.set(session, String(req.body.user));
   res.cookie('session', session, { httpOnly: true, sameSite: 'lax' }).redirect('/');
 });
 
-// A token names the person of the session, and nothing that the page says can change whom.
+// The token names the session's person. Nothing that the page sends can change that.
 app.get('/token', async (req, res) => {
   const user = signedInUser(req);
   res.set('cache-control', 'no-store');

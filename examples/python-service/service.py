@@ -30,7 +30,7 @@ def query(sql, *values):
 def decide(number, euros):
     """Asks a person and waits, perhaps for a day."""
     try:
-        # After a restart the same key finds the same question, with its answer if there is one.
+        # After a restart, the same key finds the same question, with its answer if there is one.
         outcome = parley.ask(
             approver,
             f"Refund {euros} euros for order {number}?",
@@ -41,9 +41,9 @@ def decide(number, euros):
     except ParleyError as error:
         print(f"Order {number} still waits; the next start of the service asks again: {error}", flush=True)
         return
-    # Declined, cancelled, expired and withdrawn are no consent.
+    # Declined, cancelled, expired and withdrawn questions are not consent.
     status = "paid" if outcome.accepted and outcome.content["pay"] else "refused"
-    # Here your code pays, with the number of the order as the key of the payment.
+    # Make the payment here, with the order number as the payment's idempotency key.
     query("UPDATE refunds SET status = ? WHERE number = ?", status, number)
     print(f"Order {number} is {status}.", flush=True)
 
@@ -74,7 +74,7 @@ class Refunds(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
 
-# The process before this one may have been killed while people were asked.
+# The previous process may have been killed while people were being asked.
 for number, euros in query("SELECT number, euros FROM refunds WHERE status = 'waiting'"):
     begin(number, euros)
 

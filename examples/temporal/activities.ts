@@ -15,7 +15,7 @@ export interface Refund {
 export async function isApproved({ order, euros }: Refund): Promise<boolean> {
   const { workflowExecution, activityId } = activityInfo();
   const { cancellationSignal, heartbeat } = Context.current();
-  // Temporal gives the activity to another worker soon after the heartbeats have ended.
+  // Soon after the heartbeats have ended, Temporal gives the activity to another worker.
   const beating = setInterval(() => heartbeat(), 5_000);
   try {
     const { elicitation, outcome } = await parley.start(
@@ -37,14 +37,14 @@ export async function isApproved({ order, euros }: Refund): Promise<boolean> {
     );
     console.log(`Waiting for an answer to ${elicitation.elicitationId}.`);
     const answer = await outcome;
-    // Declined, cancelled, expired and withdrawn are no consent.
+    // Declined, cancelled, expired and withdrawn questions are not consent.
     return answer.status === 'accepted' && answer.content.pay;
   } finally {
     clearInterval(beating);
   }
 }
 
-/** Your payment. An attempt may be repeated, so the order is its key. */
+/** Make the payment here. An attempt may be repeated, so the order is the payment's idempotency key. */
 export async function pay({ order, euros }: Refund): Promise<void> {
   console.log(`Paid ${euros} euros back for order ${order}.`);
 }

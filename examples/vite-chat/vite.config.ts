@@ -15,7 +15,7 @@ export default defineConfig(({ mode }) => {
 function tokens({ PARLEY_JWT_SECRET = '', PARLEY_TENANT = 'default' }: Record<string, string>): Plugin {
   const secret = new TextEncoder().encode(PARLEY_JWT_SECRET);
   const serve: Connect.NextHandleFunction = async (_req, res) => {
-    // Your backend takes the person from its session, and never from the request.
+    // Your backend must take the person from its session, never from the request.
     const token = await new SignJWT({ tenant: PARLEY_TENANT })
       .setProtectedHeader({ alg: 'HS256' })
       .setSubject('me')

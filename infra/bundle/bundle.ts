@@ -6,31 +6,35 @@ import { build, type Metafile } from 'esbuild';
 import { neighboursInside } from './neighbours.ts';
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-/** The source of `main.cjs`, which starts the bundle beside it. */
+/** The source of `main.cjs`, which starts the bundle in the same folder. */
 const RUN_BUNDLE = 'infra/bundle/run-bundle.cjs';
-/** The files that, with its sources, decide what a bundle holds. */
+/** The files that determine, together with a program's sources, what its bundle contains. */
 export const MAKER = ['infra/bundle/bundle.ts', 'infra/bundle/neighbours.ts', RUN_BUNDLE];
 
 interface BundleOptions {
   /** A TypeScript file, relative to the repository. */
   readonly entry: string;
-  /** Where `main.cjs`, which starts the program, and `bundle.cjs`, which holds it, are written. */
+  /** The folder for `main.cjs`, which starts the program, and `bundle.cjs`, which contains it. */
   readonly folder: string;
-  /** Programs of tests may read files beside their sources. A program that ships may not, because it runs where these files are absent. */
+  /**
+   * True if sources may read files next to them, as programs for tests may. Released programs may not, because these
+   * files are missing where they run.
+   */
   readonly readsNeighbours?: boolean;
-  /** Writes `bundle.cjs.map`. */
+  /** True to write `bundle.cjs.map`. */
   readonly withMap?: boolean;
 }
 
 interface Bundled {
   readonly metafile: Metafile;
-  /** Files whose text the bundle holds as a value, relative to the repository. */
+  /** Files whose text the bundle contains, relative to the repository. */
   readonly embedded: readonly string[];
 }
 
 /**
- * Writes a program as one file that holds all that it imports and reads. A module that is imported by `import()` or required at
- * run time is evaluated only then. Tests start their pods from such a bundle, and images and packages hold it.
+ * Writes a program as one file that contains everything that it imports and reads. A module that is imported by
+ * `import()` or required at run time is evaluated only then. Tests start their pods from such a bundle, and images and
+ * packages contain it.
  */
 export async function bundleProgram(options: BundleOptions): Promise<Bundled> {
   const { entry, folder, readsNeighbours = false, withMap = false } = options;
@@ -41,16 +45,17 @@ export async function bundleProgram(options: BundleOptions): Promise<Bundled> {
     outfile: join(folder, 'bundle.cjs'),
     bundle: true,
     platform: 'node',
-    // A script, unlike a module, can be started from code that was compiled before.
+    // Unlike a module, a script can be started from cached compiled code.
     format: 'cjs',
     target: 'node20',
     conditions: ['parley-source'],
-    // A script that runs from kept code refuses `import("http")` (ERR_VM_DYNAMIC_IMPORT_CALLBACK_MISSING).
+    // A script that runs from cached code refuses `import("http")` (ERR_VM_DYNAMIC_IMPORT_CALLBACK_MISSING).
     supported: { 'dynamic-import': false },
-    // These packages load a binary from the folder in which they are installed.
+    // These packages load a binary from their installation folder.
     external: ['esbuild', '@napi-rs/keyring'],
-    // Names stay, so that a stack says where a fault is. The line limit keeps the line that Node prints for a fault short.
-    // Syntax stays too: when it was rewritten, a token server of the tests refused tokens that it had issued.
+    // Names are kept, so that a stack trace tells where an error is. The line limit keeps the line that Node prints for
+    // an error short. Syntax is kept too: when it was minified, a token server of the tests refused tokens that it had
+    // issued.
     minifyWhitespace: true,
     lineLimit: 200,
     sourcemap: withMap ? 'external' : false,

@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import type { Plugin } from 'esbuild';
 
-// The text is in pieces, because a program that makes bundles may itself be bundled, which would replace the whole text.
+// The text is composed, because a program that makes bundles may itself be bundled, which would replace the text.
 const OWN_URL = ['import', 'meta', 'url'].join('.');
 const READ = new RegExp(
   `readFileSync\\(new URL\\('([^']+)', ${OWN_URL.replaceAll('.', '\\.')}\\), 'utf8'\\)`,
@@ -13,15 +13,15 @@ const REQUIRE = `createRequire(${OWN_URL})(`;
 const SCRIPTS_FILE = /\/redis\/script-files\.ts$/;
 
 interface Options {
-  /** Gets the path of each file whose text the bundle holds. */
+  /** Collects the path of each file whose text the bundle contains. */
   readonly embedded: Set<string>;
-  /** The URL that a source gets as its own. Absent: a source that uses its URL fails the build. */
+  /** The URL that a source gets as its own. If absent, a source that uses its URL makes the build fail. */
   readonly urlOf: ((path: string) => string) | undefined;
 }
 
 /**
- * Puts into a bundle what sources read from files beside them: the scripts for Redis, and each file that is read by a
- * literal name. A package that a source requires at run time is in the bundle too, and is evaluated when it is required.
+ * Adds to a bundle what sources read from files next to them: the scripts for Redis, and each file that is read by a
+ * literal name. A package that a source requires at run time is also included, and is evaluated when it is required.
  */
 export function neighboursInside({ embedded, urlOf }: Options): Plugin {
   async function textOf(path: string): Promise<string> {
@@ -29,7 +29,10 @@ export function neighboursInside({ embedded, urlOf }: Options): Plugin {
     return JSON.stringify(await readFile(path, 'utf8'));
   }
 
-  /** A file that only the build writes may be absent. A bundle then throws where its program reads the file, as the sources do. */
+  /**
+   * A file that only the build writes may be missing. The bundle then throws when its program reads the file, as the
+   * sources do.
+   */
   const absent = (name: string) =>
     `(() => { throw new Error(${JSON.stringify(`${name} is not built`)}); })()`;
 

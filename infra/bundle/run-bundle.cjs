@@ -1,13 +1,13 @@
-// Runs the bundle beside this file, from the code that V8 has kept of an earlier run: compiling costs more than the
-// rest of a start. The first run that ends by itself leaves that code, if it may write there. The cache of Node 22 does the
-// same, but Node 20 has no such cache.
+// Runs the bundle in the same folder, from the compiled code that V8 cached in an earlier run: compiling takes longer
+// than the rest of a start. The first run that exits regularly writes that cache, if it may write to the folder. Node
+// 22 has such a cache of its own, but Node 20 has none.
 const { readFileSync, renameSync, writeFileSync } = require('node:fs');
 const { createRequire } = require('node:module');
 const { join } = require('node:path');
 const { cachedDataVersionTag } = require('node:v8');
 const { Script } = require('node:vm');
 
-// V8 recognizes code of another source by the length of the source alone, so the file name holds a digest.
+// V8 recognizes the code of another source only by the length of the source, so the file name contains a digest.
 const BUNDLE = 'digest of the bundle';
 const filename = join(__dirname, 'bundle.cjs');
 // The tag covers the version of V8, its options and the processor.
@@ -27,7 +27,7 @@ function keepCode() {
     writeFileSync(draft, script.createCachedData());
     renameSync(draft, codeFile);
   } catch {
-    // An image is read-only, and holds its code already.
+    // An image is read-only, and already contains the cache.
   }
 }
 

@@ -5,9 +5,8 @@ import { writeThirdParty } from './third-party.ts';
 
 /*
  * npm run bundle
- *
- * Writes `dist/<program>/main.cjs` and what it runs, for each program that ships, and THIRD_PARTY: the licences of the
- * packages inside. Only Node is needed to run them.
+ * Writes `dist/<program>/main.cjs` and the files that it runs, for each released program, and THIRD_PARTY with the
+ * licences of the bundled packages. They need only Node to run.
  */
 const PROGRAMS = {
   api: 'services/api/src/main.ts',

@@ -1,4 +1,4 @@
-/** A replacement that makes a manifest a template. The manifest must contain the replaced text. */
+/** A replacement that turns a manifest into a template. The manifest must contain the replaced text. */
 type Change = readonly [from: string, to: string];
 
 const CONFIG =
@@ -32,7 +32,7 @@ const TURNS_METRIC = `    {{- if .Values.api.turnsPerPod }}
           averageValue: {{ .Values.api.turnsPerPod | quote }}
     {{- end }}
 `;
-// A change of a ConfigMap of the release restarts the pods that read it.
+// A changed ConfigMap of the release restarts the pods that read it.
 const CHECKSUM = `      annotations:
         checksum/config: {{ toJson (list .Values.config .Values.connect) | sha256sum }}
 `;
@@ -41,7 +41,7 @@ const EGRESS = `    {{- with .Values.networkPolicy.egress }}
     {{- end }}
 `;
 
-/** The replacements that make each manifest a template, by its file. A file without replacements is a template as it is. */
+/** The replacements for each manifest, by its file. A file without replacements is already a template. */
 const CHANGES: Readonly<Record<string, readonly Change[]>> = {
   'api.yaml': [
     [`${IMAGE}api:0.1.0`, 'image: {{ .Values.images.api }}'],
@@ -73,14 +73,14 @@ const CHANGES: Readonly<Record<string, readonly Change[]>> = {
   ],
 };
 
-/** The value without which a file renders nothing. */
+/** A file renders nothing unless this value is set. */
 const CONDITIONS: Readonly<Record<string, string>> = {
   'ingress.yaml': 'ingress.enabled',
   'redis.yaml': 'redis.enabled',
   'network.yaml': 'networkPolicy.enabled',
 };
 
-/** The template of the chart that a manifest becomes. Throws where the manifest lacks what a value would set. */
+/** Turns a manifest into a template of the chart. Throws if the manifest lacks a text that a value should replace. */
 export function templateOf(file: string, manifest: string): string {
   let template = manifest.replaceAll(
     CONFIG,

@@ -11,7 +11,10 @@ import { type Check, judge } from './verdict.ts';
 const dockerfile = 'infra/Dockerfile';
 const composeFile = 'docker-compose.yml';
 
-/** The Dockerfile and the compose file. dockerfile-utils, DCLint and Compose check the form; the rest is policy. */
+/**
+ * Checks the Dockerfile and the compose file. dockerfile-utils, DCLint and Compose check the form; the other checks are
+ * policy.
+ */
 export const dockerChecks: readonly Check[] = [
   {
     name: 'Dockerfile',
@@ -62,7 +65,7 @@ function dockerfileProblems(text: string): readonly string[] {
   return problems;
 }
 
-/** The build context holds only what is listed, so that a stray key never reaches a layer. */
+/** The build context contains only listed files, so that a stray key never becomes part of a layer. */
 function ignoreProblems(text: string): readonly string[] {
   const [first] = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
   return first === '*' ? [] : ['does not begin by leaving everything out'];
@@ -91,7 +94,7 @@ const compose = z.looseObject({
     .refine(({ redis }) => redis?.ports === undefined, 'Redis is published'),
 });
 
-/** The services of the compose file with anchors resolved and `${VARIABLE:-default}` as written. */
+/** The services in the compose file. Anchors are resolved, and `${VARIABLE:-default}` is not. */
 export function readServices(root: string): Readonly<Record<string, z.infer<typeof service>>> {
   const [value] = readYaml(root, composeFile, '1.2').values;
   return compose.safeParse(value).data?.services ?? {};
@@ -120,7 +123,10 @@ function composeProblems(root: string): readonly string[] {
   ];
 }
 
-/** Proxies are between the outside and everything else; only pods and workers reach models, tools and webhooks by themselves. */
+/**
+ * Proxies stand between the outside and all other services. Only pods and workers may call models, tools and webhooks
+ * directly.
+ */
 function outerProblems(value: unknown, services: readonly (readonly [string, Service])[]): string[] {
   const { networks = {} } = outerNetworks.safeParse(value).data ?? {};
   const outer = new Set(Object.keys(networks).filter((name) => networks[name]?.internal !== true));
@@ -138,9 +144,9 @@ const outerNetworks = z.looseObject({
   networks: z.record(z.string(), z.looseObject({ internal: z.boolean().optional() }).nullable()),
 });
 
-/** Variables with a secret, but not those with the path of one. */
+/** Variables that contain a secret, except those that contain a secret's path. */
 const secretName = /(?:PASSWORD|SECRET|API_KEYS|VAULT_KEYS|TOKEN)(?!.*_FILE$)/;
-/** A variable without a default, or one that infra/secrets/make.sh makes. */
+/** A variable without a default, or one that infra/secrets/make.sh creates. */
 const withoutDefault = /^\$\{\w+:?-(?:make)?\}$/;
 
 /** DCLint's own declaration of this type does not resolve. */

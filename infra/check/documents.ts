@@ -3,12 +3,12 @@ import { resolve } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { z } from 'zod';
 
-/** An image whose name pins a version: a digest, or a tag that holds a digit. */
+/** An image reference that pins a version by a digest, or by a tag that contains a digit. */
 export const pinnedImage = z.string().regex(/@sha256:|:[^:/]*\d[^:/]*$/, 'image is not pinned to a version');
 
 /**
- * Reads the documents of a YAML file, relative to `root` or absolute. Kubernetes reads version 1.1, where an unquoted
- * `off` is a boolean; Compose reads 1.2. A file that cannot be read and a duplicate key are problems.
+ * Reads the documents in a YAML file, whose path is absolute or relative to `root`. Kubernetes reads YAML 1.1, in which
+ * an unquoted `off` is a boolean; Compose reads 1.2. An unreadable file and a duplicate key are problems.
  */
 export function readYaml(
   root: string,

@@ -13,7 +13,7 @@ const http = (path: string): z.ZodType =>
 const workload = (pod: z.ZodType): z.ZodType =>
   z.looseObject({ spec: z.looseObject({ template: z.looseObject({ spec: pod }) }) });
 
-/** Pods as Pod Security's level "restricted" wants them, and bounded, probed and pinned as well. */
+/** Pods that satisfy Pod Security's level "restricted", and that also have limits, probes and pinned images. */
 const restrictedPod = z.looseObject({
   automountServiceAccountToken: z.literal(false),
   // Service links would add variables such as PARLEY_API_PORT beside Parley's own settings.
@@ -69,7 +69,7 @@ const notSecret = z
   .string()
   .regex(/^(?!.*(PASSWORD|SECRET|API_KEYS|PRIVATE|VAULT_KEY))/, 'belongs into a Secret');
 
-/** What each object must be, by kind. */
+/** The requirements for each kind of object. */
 const policies: Readonly<Record<string, z.ZodType>> = {
   Deployment: workload(restrictedPod.and(servicePod)),
   StatefulSet: workload(restrictedPod),
@@ -83,7 +83,7 @@ const policies: Readonly<Record<string, z.ZodType>> = {
   PodDisruptionBudget: z.looseObject({ spec: z.looseObject({ maxUnavailable: z.literal(1) }) }),
 };
 
-/** Faults that a cluster accepts silently. */
+/** Faults that a cluster would accept silently. */
 export function policyProblems(objects: readonly Manifest[]): readonly string[] {
   const single = objects.flatMap((object) => {
     const policy = policies[object.kind] ?? z.unknown();
@@ -118,7 +118,9 @@ function referenceProblems(objects: readonly Manifest[]): readonly string[] {
   ];
 }
 
-/** Everything is closed by default, Redis is open to both services, and the metadata service is closed to all. */
+/**
+ * Everything is closed by default, Redis is open only to both services, and the metadata service is closed to all pods.
+ */
 function networkProblems(objects: readonly Manifest[]): readonly string[] {
   const specs = ofKind<INetworkPolicy>(objects, 'NetworkPolicy').flatMap(({ spec }) => spec ?? []);
   const closesAll = ({ podSelector, policyTypes, ingress, egress }: (typeof specs)[number]): boolean =>

@@ -9,7 +9,9 @@ import { programCheck } from './programs.ts';
 import { secretsTemplateCheck } from './secrets.ts';
 import { type Check, judge, type Verdict } from './verdict.ts';
 
-/** The manifests. kubernetes-models checks their form and kubectl the kustomization; the rest is policy. */
+/**
+ * Checks the manifests. kubernetes-models checks their form and kubectl the kustomization; the other checks are policy.
+ */
 export const kubernetesChecks: readonly Check[] = [
   { name: 'kubernetes schema', run: schemaCheck },
   programCheck('kubectl kustomize', 'kubectl', () => ['kustomize', directory]),
@@ -39,8 +41,8 @@ function schemaCheck(root: string): Verdict {
 }
 
 /**
- * Wraps an object so that `unread` ends up holding the fields that were not read. The schema of Kubernetes allows unknown
- * fields and its API drops them in silence; the validator reads every field that the schema names, and no other.
+ * Wraps an object so that `unread` finally contains the fields that were not read. The validator reads exactly the
+ * fields in the Kubernetes schema. The schema allows unknown fields, and the API drops them silently.
  */
 function recordReads<T extends object>(value: T, path: string, unread: Set<string>): T {
   const children = new Map<PropertyKey, unknown>();

@@ -4,9 +4,9 @@ import type { IConfigMap } from 'kubernetes-models/v1/ConfigMap';
 import type { ISecret } from 'kubernetes-models/v1/Secret';
 import { readYaml } from './documents.ts';
 
-/** Where the manifests lie, relative to the root. */
+/** The folder of the manifests, relative to the root. */
 export const directory = 'infra/kubernetes';
-/** The form for Secrets, in the same directory. It is never applied. */
+/** The template for Secrets, in the same folder. It is never applied. */
 export const secretsTemplate = 'secrets.template.yaml';
 
 /** A Kubernetes object, its fields unchecked. */
@@ -16,7 +16,7 @@ export type Manifest = {
   readonly metadata: { readonly name: string };
 };
 
-/** Reads every manifest of the directory but the form for Secrets. */
+/** Reads every manifest in the folder except the template for Secrets. */
 export function readManifests(root: string): {
   readonly objects: readonly Manifest[];
   readonly problems: readonly string[];
@@ -39,7 +39,7 @@ export function ofKind<T>(objects: readonly Manifest[], kind: string): readonly 
   return objects.filter((object) => object.kind === kind) as (T & Manifest)[];
 }
 
-/** The variables of each ConfigMap of the manifests and of each Secret of the form, by the object's name. */
+/** The variables of each ConfigMap, and of each Secret in the template, by the object's name. */
 export function readVariables(root: string): ReadonlyMap<string, Readonly<Record<string, string>>> {
   const template = readYaml(root, join(directory, secretsTemplate)).values as Manifest[];
   return new Map([

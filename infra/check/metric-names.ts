@@ -14,24 +14,27 @@ const metrics = z.record(
   }),
 );
 
-/** What Parley's services expose: type, labels and scope of each metric, by name. */
+/** The metrics of Parley's services, with their types, labels and scopes, by name. */
 export type Metrics = z.infer<typeof metrics>;
 
-/** Reads infra/telemetry/metrics.json. Throws when it does not fit its schema. */
+/** Reads infra/telemetry/metrics.json. Throws if it does not match its schema. */
 export function readMetrics(root: string): Metrics {
   return metrics.parse(JSON.parse(readFileSync(join(root, 'infra/telemetry/metrics.json'), 'utf8')));
 }
 
-/** The names in a PromQL expression: series, the labels that filter, and the labels that group or join. */
+/** The names in a PromQL expression: series, labels in filters, and labels by which it groups or joins. */
 type Names = {
   readonly series: readonly string[];
-  /** Series that an expression reads without a filter by job, so also those of a neighbour. */
+  /** Series without a filter by job, which may therefore belong to another application. */
   readonly ofAnyJob: readonly string[];
   readonly filters: readonly string[];
   readonly groups: readonly string[];
 };
 
-/** Parses with Prometheus' own grammar; Grafana's variables stand for durations. Undefined: a syntax error. */
+/**
+ * Parses an expression with Prometheus' own grammar. Grafana's variables are replaced by durations. Undefined: a syntax
+ * error.
+ */
 function readNames(expression: string): Names | undefined {
   const text = expression.replaceAll(/\$__\w+/g, '5m');
   const names = {
@@ -57,7 +60,10 @@ function readNames(expression: string): Names | undefined {
   return valid ? names : undefined;
 }
 
-/** The metric that a series belongs to: `a_bucket` to the histogram `a`. Undefined: no service exposes it. */
+/**
+ * The metric to which a series belongs; for example, `a_bucket` belongs to the histogram `a`. Undefined if no service
+ * exposes it.
+ */
 function findMetric(series: string, known: Metrics): string | undefined {
   const stem = series.replace(/_(bucket|sum|count)$/, '');
   if (stem !== series && known[stem]?.type === 'histogram') return stem;
@@ -69,13 +75,13 @@ export function usedMetrics(expression: string, known: Metrics): readonly string
   return (readNames(expression)?.series ?? []).flatMap((series) => findMetric(series, known) ?? []);
 }
 
-/** What is wrong with an expression that must not read what a neighbour in the same Prometheus exposes. */
+/** The faults of an expression that must not read the metrics of other applications in the same Prometheus. */
 export function jobProblems(expression: string): readonly string[] {
   const { ofAnyJob = [] } = readNames(expression) ?? {};
   return ofAnyJob.map((series) => `${series} is not filtered by job`);
 }
 
-/** What is wrong with an expression; `legend` is Grafana's template for the name of each line. */
+/** The faults of an expression. `legend` is Grafana's template for the name of each line. */
 export function expressionProblems(expression: string, known: Metrics, legend = ''): readonly string[] {
   const names = readNames(expression);
   if (names === undefined || names.series.length === 0) return ['is no PromQL expression over a metric'];

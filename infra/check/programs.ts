@@ -7,7 +7,7 @@ import { type Check, judge, type Verdict } from './verdict.ts';
 /** How a command ended; `code` is null when it was killed or could not start. */
 export type Finished = { readonly code: number | null; readonly output: string };
 
-/** The full path of a program, also from the system directories that a plain user's PATH leaves out. */
+/** The full path of a program. Also searches the system folders that are not in an ordinary user's PATH. */
 export function findProgram(name: string): string | undefined {
   const directories = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin', '/sbin'];
   return directories
@@ -46,8 +46,8 @@ export function missingProgram(program: string): Verdict {
 }
 
 /**
- * A check that passes when the program exits with 0. `args` gets the root of the tree and a directory that exists
- * while the program runs, and gives the program's arguments.
+ * A check that passes if the program exits with 0. `args` gets the root of the tree and a folder that exists while the
+ * program runs, and returns the program's arguments.
  */
 export function programCheck(
   name: string,

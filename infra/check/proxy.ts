@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import { programCheck } from './programs.ts';
 import { type Check, judge } from './verdict.ts';
 
-/** haproxy and nginx accept their files. test/infra/proxy.test.ts shows what the files make them do. */
+/**
+ * Checks that haproxy and nginx accept their files. test/infra/proxy.test.ts tests how the proxies behave with them.
+ */
 export const proxyChecks: readonly Check[] = [
   programCheck('haproxy -c', 'haproxy', () => ['-c', '-f', 'infra/proxy/haproxy.cfg']),
   programCheck('haproxy -c telemetry', 'haproxy', () => ['-c', '-f', 'infra/proxy/telemetry.cfg']),
@@ -11,13 +13,13 @@ export const proxyChecks: readonly Check[] = [
   { name: 'nginx buffering', run: (root) => judge(bufferingProblems(root)) },
 ];
 
-/** A test cannot show this: nginx passes small events on even when it buffers. */
+/** A test cannot show this, because nginx passes small events on even when it buffers. */
 function bufferingProblems(root: string): readonly string[] {
   const text = readFileSync(join(root, 'infra/proxy/nginx.conf'), 'utf8');
   return /^\s*proxy_buffering off;/m.test(text) ? [] : ['nginx.conf buffers streams'];
 }
 
-/** nginx refuses names that do not resolve and files it may not write, so local ones stand in for both. */
+/** nginx refuses names that do not resolve and files that it may not write, so both are replaced by local ones. */
 function nginxCopy(root: string, scratch: string): string {
   const file = join(scratch, 'nginx.conf');
   const text = readFileSync(join(root, 'infra/proxy/nginx.conf'), 'utf8')

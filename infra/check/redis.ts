@@ -7,14 +7,17 @@ import { Redis } from 'ioredis';
 import { findProgram, lastLines, missingProgram, withDirectory } from './programs.ts';
 import { type Check, judge, type Verdict } from './verdict.ts';
 
-/** A real Redis with the shipped files: it starts, keeps its promises, and its users may do what they must, no more. */
+/**
+ * Checks the shipped files with a real Redis: it starts, keeps the promised settings, and its users may do what they
+ * must and no more.
+ */
 export const redisChecks: readonly Check[] = [
   { name: 'redis starts as configured', run: (root) => withRedis(root, settingProblems) },
   { name: 'redis users may do their work', run: (root) => withRedis(root, missingPermissions) },
   { name: 'redis users may do nothing else', run: (root) => withRedis(root, excessPermissions) },
 ];
 
-/** Settings that a promise of docs/operations.md rests on. */
+/** Settings on which a promise in docs/operations.md depends. */
 const settings = {
   'maxmemory-policy': 'noeviction',
   appendonly: 'yes',
@@ -23,7 +26,7 @@ const settings = {
   'stream-node-max-bytes': '512',
 } as const;
 
-/** What the api and the worker send themselves; the commands of scripts are read from the scripts. */
+/** The commands that the api and the worker send directly. Commands in scripts are read from the scripts. */
 const PARLEY_SENDS = `
   AUTH parley x | SELECT 0 | CLIENT SETNAME x | INFO memory | PING | QUIT | TIME | WAIT 0 1 | DBSIZE
   SCAN 0 MATCH parley:* COUNT 100 | EVAL x 1 parley:x | EVALSHA x 1 parley:x | SCRIPT LOAD x | SCRIPT EXISTS x
@@ -88,7 +91,7 @@ function parseCommands(text: string): readonly (readonly string[])[] {
   return text.split(/\||\n/).flatMap((command) => (command.trim() === '' ? [] : [command.trim().split(' ')]));
 }
 
-/** Every command that Parley's and BullMQ's scripts call, with as many keys of Parley's as the command needs. */
+/** Every command in Parley's and BullMQ's scripts, with as many of Parley's keys as the command needs. */
 async function scriptCommands(redis: Redis): Promise<readonly (readonly string[])[]> {
   const bullmq = dirname(createRequire(import.meta.url).resolve('bullmq'));
   const names = [join(bullmq, 'commands'), resolve(import.meta.dirname, '../../shared/src/redis')].flatMap(
@@ -111,8 +114,8 @@ async function scriptCommands(redis: Redis): Promise<readonly (readonly string[]
 }
 
 /**
- * Starts Redis through the shipped start.sh on a socket of its own and gives `work` a connection that may do
- * everything. What `work` throws is a problem too.
+ * Starts Redis through the shipped start.sh on its own socket, and gives `work` a connection with all permissions. An
+ * error of `work` counts as a problem.
  */
 async function withRedis(root: string, work: (redis: Redis) => Promise<readonly string[]>): Promise<Verdict> {
   if (findProgram('redis-server') === undefined) return missingProgram('redis-server');

@@ -6,7 +6,7 @@ import { readYaml } from './documents.ts';
 import { directory, type Manifest, ofKind, secretsTemplate } from './manifests.ts';
 import { type Check, judge } from './verdict.ts';
 
-/** The form for Secrets holds placeholders only. */
+/** Checks that the template for Secrets contains only placeholders. */
 export const secretsTemplateCheck: Check = {
   name: 'kubernetes secrets template',
   run: (root) => {
@@ -17,8 +17,8 @@ export const secretsTemplateCheck: Check = {
 };
 
 /**
- * Refuses a filled-in copy of the form that still holds a placeholder, a development default, or a secret too short
- * to be one. Values are never printed.
+ * Refuses a filled-in copy of the template that still contains a placeholder, a development default, or a secret that
+ * is too short. Values are never printed.
  */
 export function filledSecretsCheck(file: string): Check {
   return {
@@ -51,7 +51,7 @@ function valueProblems(key: string, value: string): readonly string[] {
   return isTooShort(key, value, entries) ? [`${key} is too short`] : [];
 }
 
-/** HS256 needs 32 bytes. A service key is `tenant:secret`, and several stand side by side. */
+/** HS256 needs 32 bytes. A service key is `tenant:secret`, and several are separated by commas. */
 function isTooShort(key: string, value: string, entries: readonly string[]): boolean {
   if (key === 'PARLEY_API_KEYS')
     return entries.some((entry) => entry.slice(entry.indexOf(':') + 1).length < 24);

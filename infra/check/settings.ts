@@ -8,10 +8,10 @@ import { type Check, judge } from './verdict.ts';
 
 type Settings = Readonly<Record<string, string>>;
 
-/** Holds what an agents file names, which only its author knows. */
+/** This secret contains the variables that an agents file names, which only its author knows. */
 const AGENTS_SECRET = 'parley-agents';
 
-/** What compose and Kubernetes set is what Parley reads, and Parley would start with it. */
+/** Checks that Parley reads the variables that compose and Kubernetes set, and that it would start with them. */
 export const settingsChecks: readonly Check[] = [
   { name: 'settings in docker-compose.yml', run: (root) => judge(composeProblems(root)) },
   { name: 'settings in Kubernetes', run: (root) => judge(kubernetesProblems(root)) },

@@ -9,7 +9,9 @@ import { type Check, judge } from './verdict.ts';
 const directory = 'infra/telemetry';
 const runbooks = 'docs/operations.md';
 
-/** Metrics, dashboards and alerts. promtool checks the form; the rest is names that must exist. */
+/**
+ * Checks metrics, dashboards and alerts. promtool checks the form; the other checks are about names that must exist.
+ */
 export const telemetryChecks: readonly Check[] = [
   programCheck('promtool check config', 'promtool', () => ['check', 'config', `${directory}/prometheus.yml`]),
   programCheck('promtool test rules', 'promtool', () => ['test', 'rules', `${directory}/alerts.test.yml`]),
@@ -25,7 +27,7 @@ const rule = z.looseObject({
 });
 const alerts = z.looseObject({ groups: z.array(z.looseObject({ rules: z.array(rule) })) });
 
-/** Every alert names only metrics that exist and has a section in the runbook. */
+/** Every alert uses only existing metrics and has a section in the runbook. */
 function alertProblems(root: string): readonly string[] {
   const [value] = readYaml(root, `${directory}/alerts.yml`).values;
   const known = readMetrics(root);
@@ -62,7 +64,7 @@ const dashboard = z.looseObject({
   templating: z.looseObject({ list: z.array(variable) }),
 });
 
-/** Every panel names only metrics and labels that exist, and every metric is on a panel. */
+/** Every panel uses only existing metrics and labels, and every metric appears on a panel. */
 function dashboardProblems(root: string): readonly string[] {
   const known = readMetrics(root);
   const unused = new Set(Object.keys(known));
@@ -85,13 +87,13 @@ function dashboardProblems(root: string): readonly string[] {
   return [...problems, ...[...unused].map((name) => `${name} is on no dashboard`)];
 }
 
-/** Every variable reads labels that exist, of Parley's jobs. */
+/** Every variable reads existing labels of Parley's jobs. */
 function variableProblems(json: unknown, known: Metrics, sources: string): readonly string[] {
   return dashboard.parse(json).templating.list.flatMap(({ name, datasource, query }) => {
     const [, series = '', label = ''] = LABEL_VALUES.exec(query.query) ?? [];
     const expression = `sum by (${label}) (${series})`;
     const found = [...expressionProblems(expression, known)];
-    // The variable of jobs is what the others are filtered by.
+    // The other variables are filtered by the variable of jobs.
     if (name !== 'job') found.push(...jobProblems(expression));
     if (!sources.includes(`"uid":"${datasource.uid}"`)) found.push('its data source is not provisioned');
     return found.map((problem) => `variable "${name}": ${problem}`);

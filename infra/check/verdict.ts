@@ -1,4 +1,4 @@
-/** The result of one check. `not run`: a program is missing; `available`: a Debian or npm package has it. */
+/** The result of one check. `not run`: a program is missing. `available`: a Debian or npm package contains it. */
 export type Verdict =
   | { readonly status: 'ok' }
   | { readonly status: 'fail'; readonly problems: readonly string[] }

@@ -1,6 +1,6 @@
 import type { Standard } from './normative.ts';
 
-/** A2A, versions 1.0 and 0.3. */
+/** The requirements of A2A, versions 1.0 and 0.3. */
 export const A2A: Standard = {
   rowsFile: 'infra/docs/a2a-rows.tsv',
   page: 'docs/a2a-normative.md',

@@ -1,6 +1,6 @@
 import type { Standard } from './normative.ts';
 
-/** ACP, version 1. */
+/** The requirements of ACP, version 1. */
 export const ACP: Standard = {
   rowsFile: 'infra/docs/acp-rows.tsv',
   page: 'docs/acp-normative.md',

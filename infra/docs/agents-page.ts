@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { AgentsFile } from '../../services/api/src/agents/config/file.ts';
 
-/** The result of z.toJSONSchema, as far as the page needs it. */
+/** The members of z.toJSONSchema's result that the page needs. */
 interface Schema {
   readonly type?: string;
   readonly description?: string;
@@ -15,7 +15,7 @@ interface Schema {
   readonly additionalProperties?: Schema | false;
 }
 
-/** docs/agents.md with the current example, and with the reference generated from the schemas. */
+/** docs/agents.md with the current example and the reference, which is generated from the schemas. */
 export function agentsPage(page: string, example: string): string {
   return filled(
     filled(page, 'example', `\`\`\`yaml\n${example.trimEnd()}\n\`\`\``),
@@ -46,7 +46,7 @@ function sectionOf(name: string, entry: Schema): string[] {
   return [...heading, ...entry.oneOf.flatMap((variant) => variantOf(variant))];
 }
 
-/** One variant of an entry, titled by the key that selects it. */
+/** One variant of an entry. Its heading is the key that selects it. */
 function variantOf(variant: Schema): string[] {
   const [key, { const: only, enum: several } = {}] =
     Object.entries(variant.properties ?? {}).find(([name]) => SELECTORS.has(name)) ?? [];

@@ -2,12 +2,12 @@ import { dirname } from 'node:path';
 import type { SourceFile } from '../house/imports.ts';
 import { roomTable } from '../house/rooms.ts';
 
-/** docs/architecture.md with its tables of rooms and folders brought up to date. Throws when the page has no place for one. */
+/** docs/architecture.md with up-to-date tables of rooms and folders. Throws if the page has no place for a table. */
 export function architecturePage(page: string, sources: readonly SourceFile[]): string {
   return withTable(withTable(page, 'rooms', roomTable()), 'folders', folderTable(sources));
 }
 
-/** The page with another table between the two comments of that name. */
+/** The page with the table replaced between the two comments with that name. */
 function withTable(page: string, name: string, table: string): string {
   const [begin, end] = [`<!-- ${name} -->`, `<!-- /${name} -->`];
   const [from, to] = [page.indexOf(begin), page.indexOf(end)];

@@ -1,7 +1,7 @@
 import { FILE_VARIABLES, Variables } from '@parley/shared/config/variables';
 import { z } from 'zod';
 
-/** The groups of the page, and how the names of their variables begin. The first group that fits takes a variable. */
+/** The groups of the page, and the prefixes of their variables. A variable belongs to the first group that matches. */
 const GROUPS: readonly (readonly [title: string, beginnings: readonly string[]])[] = [
   ['Process', ['NODE_ENV', 'PORT', 'PARLEY_HOST', 'PARLEY_POD']],
   ['Redis', ['REDIS_URL', 'PARLEY_REDIS_', 'PARLEY_TIMER_QUEUES']],
@@ -24,7 +24,7 @@ const GROUPS: readonly (readonly [title: string, beginnings: readonly string[]])
   ['Times', ['PARLEY_']],
 ];
 
-/** docs/configuration.md, written from the one schema of all variables. */
+/** docs/configuration.md, generated from the schema of all variables. */
 export function configurationPage(): string {
   const { properties = {} } = z.toJSONSchema(Variables, { io: 'input', unrepresentable: 'any' }) as {
     properties?: Readonly<Record<string, Property>>;

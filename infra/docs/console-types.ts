@@ -5,7 +5,7 @@ import type { AdminDeps } from '../../services/api/src/surfaces/admin/deps.ts';
 import { adminRoutes } from '../../services/api/src/surfaces/admin/routes.ts';
 import { userRoutes } from '../../services/api/src/surfaces/rest/users.ts';
 
-/** Types of the wire that the console shares with the services, and where they are. */
+/** Types of the wire that the console shares with the services, and their files. */
 const SHARED: Readonly<Record<string, string>> = {
   Elicitation: '@parley/core/domain/elicitations/elicitation',
   Approval: '@parley/core/domain/approvals/approval',
@@ -26,7 +26,10 @@ interface Schema {
   readonly additionalProperties?: Schema | boolean;
 }
 
-/** The replies to operators as the types of the console, from the schemas that the routes document. */
+/**
+ * The replies to operators as TypeScript types for the console, generated from the schemas in the routes'
+ * documentation.
+ */
 export function consoleTypes(): string {
   const named = new Map<string, string>();
   const calls = routesOfOperators()
@@ -51,7 +54,7 @@ export function consoleTypes(): string {
   ].join('\n');
 }
 
-/** The routes that admit the operators of the console. They are read and never called. */
+/** The routes that admit operators of the console. They are only read, never called. */
 function routesOfOperators(): Route[] {
   const { routes } = adminRoutes({} as AdminDeps);
   const links = answerLinkRoutes({} as Parameters<typeof answerLinkRoutes>[0]);
@@ -74,7 +77,7 @@ function repliesOf({ method, path, docs }: Route, named: Map<string, string>): [
   return [[`${method} ${path}`, typeOf(reply)]];
 }
 
-/** A schema as TypeScript writes it, on one line. */
+/** A schema as a TypeScript type, on one line. */
 function typeOf(schema: Schema): string {
   if (schema.$ref !== undefined) return schema.$ref.split('/').at(-1) ?? 'unknown';
   if (schema.const !== undefined) return JSON.stringify(schema.const).replaceAll('"', "'");

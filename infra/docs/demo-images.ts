@@ -4,7 +4,7 @@ import { startWorld } from '../../demo/world.ts';
 
 const SIZES = { 1280: 720, 360: 720 } as const;
 
-/** Draws the demo's chat while it asks for an account. `save` gets a name without its ending, and the page to picture. */
+/** Draws the demo's chat while it asks for an account. `save` gets a name without extension, and the page. */
 export async function drawDemo(
   browser: Browser,
   save: (name: string, page: Page) => Promise<void>,

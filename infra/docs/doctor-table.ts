@@ -4,7 +4,7 @@ import type { RedisFaultCode } from '../../shared/src/ports/redis-diagnosis.ts';
 const BEGIN = '<!-- faults: npm run docs -->';
 const END = '<!-- end of faults -->';
 
-/** Why a Redis cannot be used, for the table of the docs. The command prints the sentences of the services. */
+/** Why a Redis cannot be used, for the table in the docs. The command itself prints the services' sentences. */
 const REDIS_FAULTS: Readonly<Record<RedisFaultCode, string>> = {
   unknown_host: 'its name has no address',
   refused: 'nothing listens there',
@@ -24,7 +24,7 @@ const REDIS_FAULTS: Readonly<Record<RedisFaultCode, string>> = {
   other: 'it replies with another error',
 };
 
-/** docs/cli.md with the faults that `parley doctor` names, from the list that the command itself uses. */
+/** docs/cli.md with the faults that `parley doctor` reports, from the command's own list. */
 export function cliPage(page: string): string {
   const [before, rest = ''] = page.split(BEGIN);
   const after = rest.split(END)[1] ?? '';

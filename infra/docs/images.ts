@@ -13,7 +13,7 @@ import { drawWidget } from './widget-images.ts';
  * npm run docs:images
  * npm run docs:images -- inspector
  *
- * Draws the pictures of the widget, of the demo, of the console, of Slack and of MCP Inspector anew, or those that are named, into
+ * Draws the pictures of the widget, the demo, the console, Slack and MCP Inspector again, or only the named ones, into
  * docs/images. Installs a Chromium if there is none.
  */
 const DRAWINGS = {

@@ -5,7 +5,9 @@ import { installStacks } from '../../test/harness/stacks/packages.ts';
 
 const SIZE = { width: 1280, height: 740 };
 
-/** Draws MCP Inspector while an agent of the demo asks through it. `save` gets a name without its ending, and the page. */
+/**
+ * Draws MCP Inspector while an agent of the demo asks through it. `save` gets a name without extension, and the page.
+ */
 export async function drawInspector(
   browser: Browser,
   save: (name: string, page: Page) => Promise<void>,
@@ -33,7 +35,7 @@ export async function drawInspector(
   }
 }
 
-/** Connects, calls the support agent and waits for the form that its delegate asks with. */
+/** Connects, calls the support agent, and waits for the form with which its delegate asks. */
 async function askInForm(page: Page): Promise<void> {
   await page.getByRole('switch').click({ force: true });
   await page.getByText('Connected', { exact: true }).waitFor();
@@ -42,7 +44,7 @@ async function askInForm(page: Page): Promise<void> {
   await page.getByRole('textbox', { name: 'message' }).fill('Ask the release agent to "ask me in a form"');
   await page.getByRole('button', { name: 'Execute Tool' }).click();
   await page.getByText('Where and when should I release?').waitFor();
-  // The form fades in; the sign that the call runs moves on.
+  // The form fades in, and the sign of the running call moves on.
   await page.waitForFunction(
     'document.getAnimations().every(({ effect }) => effect.getTiming().iterations === Infinity)',
   );

@@ -34,7 +34,7 @@ const HELD_BY_KIT: Readonly<Record<string, readonly string[]>> = {
   'MRTR-23': ['sep-2322-client-request-state'],
 };
 
-/** Rows that a test cannot hold, or that need none, each with its reason. */
+/** Requirements that a test cannot hold, or that need no test, each with its reason. */
 const REASONS: Readonly<Record<string, string>> = {
   'MCP25-12': 'Permission only: Parley always sends `mode`.',
   'MCP25-24': 'Permission only.',
@@ -64,10 +64,10 @@ const REASONS: Readonly<Record<string, string>> = {
   'SEC-16': 'Parley opens no URLs: the browser of the person does, after their press on a link.',
 };
 
-/** Rows that nothing holds yet. */
+/** Requirements that no test holds yet. */
 const OPEN: readonly string[] = [];
 
-/** MCP, revisions 2025-11-25 and 2026-07-28. */
+/** The requirements of MCP, revisions 2025-11-25 and 2026-07-28. */
 export const MCP: Standard = {
   rowsFile: 'infra/docs/mcp-rows.tsv',
   page: 'docs/mcp-normative.md',
@@ -89,7 +89,7 @@ export const MCP: Standard = {
     ['SEC', 'Security best practices'],
   ],
   heldByKit: HELD_BY_KIT,
-  // A scenario with a check that does not apply, or only warns, is no proof.
+  // A scenario proves nothing if one of its checks does not apply or only warns.
   notRun: NOT_APPLICABLE.flatMap(({ scenarios }) => scenarios.map((name) => name.split(':')[0] ?? name)),
   reasons: REASONS,
   open: OPEN,

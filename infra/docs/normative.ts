@@ -4,36 +4,36 @@ import { join } from 'node:path';
 /** A requirement of the specification. */
 interface NormativeRow {
   readonly id: string;
-  /** As in the specification; `RULE` where it is normative without a keyword. */
+  /** The keyword in the specification; `RULE` if the text is normative without a keyword. */
   readonly level: string;
-  /** The side that it binds. Parley is on both. */
+  /** The side that must satisfy it. Parley is on both sides. */
   readonly who: string;
   readonly text: string;
 }
 
-/** A standard whose requirements are listed, and what holds them other than tests. */
+/** A standard whose requirements are listed, and what holds them besides tests. */
 export interface Standard {
-  /** The file of its rows: id, level, side, requirement. */
+  /** The file of its requirements: id, level, side, requirement. */
   readonly rowsFile: string;
-  /** The page that is written. */
+  /** The generated page. */
   readonly page: string;
   /** How many rows there are. */
   readonly rowsCount: number;
   /** The beginning of the page. */
   readonly head: readonly string[];
-  /** The prefixes of its rows and what they are about. */
+  /** The prefixes of its requirements' ids, with their headings. */
   readonly sections: readonly (readonly [prefix: string, heading: string])[];
-  /** Rows that scenarios of a conformance kit hold. */
+  /** Requirements that scenarios of a conformance kit hold. */
   readonly heldByKit: Readonly<Record<string, readonly string[]>>;
   /** Scenarios that the kit does not run. */
   readonly notRun: readonly string[];
-  /** Rows that a test cannot hold, or that need none, each with its reason. */
+  /** Requirements that a test cannot hold, or that need no test, each with its reason. */
   readonly reasons: Readonly<Record<string, string>>;
-  /** Rows that nothing holds yet. */
+  /** Requirements that no test holds yet. */
   readonly open: readonly string[];
 }
 
-/** A test that holds a row: its title has the row's id in brackets, as in `[MCP25-10 MCP26-10]`. */
+/** A test that holds requirements. Its title contains their ids in brackets, as in `[MCP25-10 MCP26-10]`. */
 interface HoldingTest {
   readonly file: string;
   readonly title: string;
@@ -44,7 +44,7 @@ const ROW = '(?:MCP25|T25|MCP26|MRTR|T26|SAMP|SEC|ACP|A2A)-\\d\\d';
 const TAG = new RegExp(`\\[(${ROW}(?: ${ROW})*)\\]`, 'gu');
 const LITERAL = /'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`/gu;
 
-/** The rows of a standard. */
+/** Reads the requirements of a standard. */
 export function readRows(root: string, { rowsFile }: Standard): readonly NormativeRow[] {
   return readFileSync(join(root, rowsFile), 'utf8')
     .trimEnd()
@@ -55,7 +55,7 @@ export function readRows(root: string, { rowsFile }: Standard): readonly Normati
     });
 }
 
-/** The tests under `test/` whose titles name rows. */
+/** The tests under `test/` whose titles contain ids of requirements. */
 export function findHoldingTests(root: string): readonly HoldingTest[] {
   return readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.ts') && !path.includes('node_modules'))
@@ -63,7 +63,7 @@ export function findHoldingTests(root: string): readonly HoldingTest[] {
     .flatMap((path) => testsIn(`test/${path}`, readFileSync(join(root, 'test', path), 'utf8')));
 }
 
-/** The tagged titles in the text of a file. */
+/** The titles with ids in the text of a file. */
 export function testsIn(file: string, text: string): readonly HoldingTest[] {
   if (text.search(TAG) < 0) return [];
   return [...text.matchAll(LITERAL)].flatMap(([literal]) => {
@@ -74,7 +74,10 @@ export function testsIn(file: string, text: string): readonly HoldingTest[] {
   });
 }
 
-/** What is wrong: rows that nothing holds or that are held and listed as open, unknown rows, and scenarios that do not run. */
+/**
+ * The faults of the list: requirements that nothing holds, or that are held but listed as open; unknown ids; and
+ * scenarios that do not run.
+ */
 export function faultsOfRows(
   standard: Standard,
   rows: readonly NormativeRow[],
@@ -100,7 +103,7 @@ export function faultsOfRows(
   ];
 }
 
-/** The page of a standard. */
+/** Generates the page of a standard. */
 export function normativePage(
   standard: Standard,
   rows: readonly NormativeRow[],
@@ -117,7 +120,7 @@ export function normativePage(
   return [...standard.head, '', countsOf(standard, rows, tests), '', ...sections].join('\n');
 }
 
-/** How many rows are held by tests, by design, otherwise, or not yet. */
+/** How many requirements are held by tests, by design, in other ways, or not yet. */
 function countsOf(
   { heldByKit, reasons, open }: Standard,
   rows: readonly NormativeRow[],

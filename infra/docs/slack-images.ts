@@ -3,10 +3,13 @@ import { pageOf } from '../../test/harness/slack/draw/page.ts';
 import { SHEETS } from '../../test/harness/slack/draw/states.ts';
 
 const WIDTH = 1100;
-/** Less than any sheet needs. */
+/** The initial height, which is less than any picture needs. */
 const HEIGHT = 100;
 
-/** Draws what Parley shows in Slack, by a renderer that is not Slack. `save` gets a name without its ending, and the page. */
+/**
+ * Draws Parley's messages in Slack with a renderer that is not Slack's own. `save` gets a name without extension, and
+ * the page.
+ */
 export async function drawSlack(
   browser: Browser,
   save: (name: string, page: Page) => Promise<void>,

@@ -6,8 +6,8 @@ const COLOURS_MAX = 256;
 const CHANNELS = 4;
 
 /**
- * The picture with at most 256 colours, which makes a PNG of a page about three times smaller. `page` is any page that
- * may run scripts; it decodes the picture. Transparency is dropped.
+ * Reduces a picture to at most 256 colours, which makes the PNG of a page about three times smaller. `page` decodes the
+ * picture; it may be any page that can run scripts. Transparency is lost.
  */
 export async function smallPng(page: Page, picture: Buffer): Promise<Buffer> {
   const { width, height, pixels } = await decode(page, picture);
@@ -21,7 +21,7 @@ export async function smallPng(page: Page, picture: Buffer): Promise<Buffer> {
     .slice(0, COLOURS_MAX)
     .map(([colour]) => colour);
   const indexes = new Map([...counts.keys()].map((colour) => [colour, nearest(palette, colour)]));
-  // Each row begins with its filter: 0, none.
+  // Each row begins with the number of its filter; 0 means none.
   const rows = Buffer.alloc(height * (width + 1));
   for (let y = 0; y < height; y++) {
     for (let x = 0; x < width; x++) {
@@ -39,7 +39,7 @@ export async function smallPng(page: Page, picture: Buffer): Promise<Buffer> {
 }
 
 async function decode(page: Page, picture: Buffer) {
-  // A text, for what builds this file marks functions by a name.
+  // The script is a text, because the build tool adds name markers to functions, which the page would not know.
   const decoded = await page.evaluate(`(async () => {
     const bytes = Uint8Array.from(atob('${picture.toString('base64')}'), (letter) => letter.charCodeAt(0));
     const image = await createImageBitmap(new Blob([bytes], { type: 'image/png' }));
@@ -63,7 +63,7 @@ function channelsOf(colour: number): [red: number, green: number, blue: number] 
   return [colour >> 16, (colour >> 8) & 0xff, colour & 0xff];
 }
 
-/** Index of the palette's colour that is closest to this one. */
+/** Index of the palette colour that is closest to this one. */
 function nearest(palette: readonly number[], colour: number): number {
   const [red, green, blue] = channelsOf(colour);
   let best = 0;
@@ -80,7 +80,7 @@ function header(width: number, height: number): Buffer {
   const data = Buffer.alloc(13);
   data.writeUInt32BE(width, 0);
   data.writeUInt32BE(height, 4);
-  data.set([8, 3, 0, 0, 0], 8); // eight bits, a palette, nothing else
+  data.set([8, 3, 0, 0, 0], 8); // eight bits per pixel, with a palette
   return data;
 }
 

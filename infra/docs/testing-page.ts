@@ -3,10 +3,10 @@ import type { Costs } from '../../test/runner/costs.ts';
 
 const BEGIN = '<!-- costs: npm run docs -->';
 const END = '<!-- end of costs -->';
-/** Files that the table names one by one. */
+/** How many files the table names individually. */
 const DEAREST = 15;
 
-/** docs/testing.md with the costs of the folders and of the dearest files, from test/costs.json. */
+/** docs/testing.md with the costs of the folders and of the most expensive files, from test/costs.json. */
 export function testingPage(page: string, costs: Costs): string {
   const [before, rest = ''] = page.split(BEGIN);
   const after = rest.split(END)[1] ?? '';
@@ -38,7 +38,7 @@ function tableOf({ files, runner }: Costs): string {
   ].join('\n');
 }
 
-/** docs/planted-defects.md, from the lists in test/mutants. */
+/** docs/planted-defects.md, generated from the lists in test/mutants. */
 export function plantedDefectsPage(): string {
   const parts = Object.entries(MUTANTS).flatMap(([part, mutants]) => [
     `## ${part}`,

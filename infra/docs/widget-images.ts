@@ -6,7 +6,7 @@ import { waitUntil } from '../../test/harness/wait-until.ts';
 import { widgetBuild } from '../../test/harness/widget/site-build.ts';
 import { openGallery } from '../../test/harness/widget/site-gallery.ts';
 
-/** Labels of the cards that stand for all, by width: a phone has room for few. */
+/** Labels of the cards that are shown as examples, by page width, because a phone has room for few. */
 const SHOWN: Readonly<Record<number, readonly string[]>> = {
   1280: [
     ...['Form', 'Account to connect', 'Page opened', 'Refused by the server at a field', 'Offline'],
@@ -15,7 +15,7 @@ const SHOWN: Readonly<Record<number, readonly string[]>> = {
   360: ['Form', 'Account to connect', 'Page opened', 'Answered'],
 };
 
-/** The same for approvals. */
+/** The same for cards of approvals. */
 const APPROVALS_SHOWN: typeof SHOWN = {
   1280: [
     ...[
@@ -29,7 +29,7 @@ const APPROVALS_SHOWN: typeof SHOWN = {
   360: ['One call', 'Denied'],
 };
 
-/** Draws cards of the gallery. `save` gets a name without its ending, and the page to picture. */
+/** Draws cards of the gallery. `save` gets a name without extension, and the page. */
 export async function drawWidget(
   browser: Browser,
   save: (name: string, page: Page) => Promise<void>,
@@ -50,7 +50,8 @@ export async function drawWidget(
     const page = await browser.newPage({ viewport: { width, height: 800 }, reducedMotion: 'reduce' });
     await openGallery(page, folder, `theme=${theme}`);
     await page.evaluate(keepOnly(labels));
-    // All of it in view: what sticks to a window's edge is where it belongs, and links are ready after their second.
+    // The whole page must be in view: elements that stick to the window's edge are then in their places, and links
+    // become active after a second.
     const height = await page.evaluate('document.documentElement.scrollHeight');
     await page.setViewportSize({ width, height: Number(height) });
     const inactive = page.locator(
@@ -65,7 +66,10 @@ export async function drawWidget(
   }
 }
 
-/** Leaves the cards of these labels, in one grid. A text, for what builds this file marks functions by a name. */
+/**
+ * Keeps only the cards with these labels, in one grid. The script is a text, because the build tool adds name markers
+ * to functions.
+ */
 const keepOnly = (labels: readonly string[]) => `
   const labels = ${JSON.stringify(labels)};
   const labelOf = (figure) => figure.querySelector('h3').textContent;

@@ -3,20 +3,20 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** Files that decide how every other file is judged. */
+/** Files that determine how every other file is checked. */
 const JUDGES = ['biome.json', 'package-lock.json'];
 
 interface ChangedFiles {
   /**
-   * Files, relative to the repository, whose contents differ from those that passed last. Undefined: judge everything,
-   * because nothing has passed here yet, a judge has changed, or git does not list the files.
+   * Files, relative to the repository, whose contents differ from those that last passed. Undefined if everything must
+   * be checked: nothing has passed here yet, one of `JUDGES` has changed, or git cannot list the files.
    */
   readonly paths: readonly string[] | undefined;
-  /** Records that all files passed as they were when they were listed. */
+  /** Records that all files passed with the contents that they had when they were listed. */
   passed(): void;
 }
 
-/** Lists what has changed since the last check that passed, which `stamp` (a path) remembers. */
+/** Lists what has changed since the last successful check, which the file `stamp` records. */
 export function listChangedFiles(root: string, stamp: string): ChangedFiles {
   const now = digests(root);
   const before = readStamp(stamp);
@@ -38,7 +38,7 @@ function readStamp(stamp: string): Readonly<Record<string, string>> {
   }
 }
 
-/** A digest of each file that git does not ignore; undefined where git cannot say. */
+/** A digest of each file that git does not ignore; undefined if git cannot list them. */
 function digests(root: string): Readonly<Record<string, string>> | undefined {
   let listed: string;
   try {
@@ -54,7 +54,7 @@ function digests(root: string): Readonly<Record<string, string>> | undefined {
         .update(readFileSync(join(root, path)))
         .digest('base64');
     } catch {
-      // The name is empty, a link to a folder, or that of a file that was deleted and not yet committed.
+      // The name is empty, or belongs to a link to a folder or to a deleted file that is not yet committed.
     }
   }
   return found;

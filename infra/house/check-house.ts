@@ -21,7 +21,7 @@ import {
 } from './rules.ts';
 import { faultsOfSiblings } from './siblings.ts';
 
-/** Every violation of the house rules in these files, one sentence each. */
+/** All violations of the house rules in these files, one sentence each. */
 export function checkHouse(files: readonly SourceFile[]): string[] {
   return [
     ...files.flatMap(faultsOfFile),
@@ -33,7 +33,7 @@ export function checkHouse(files: readonly SourceFile[]): string[] {
   ];
 }
 
-/** Every import by which a suite of tests or an example reaches into another one, or that leads back to its file. */
+/** All imports with which a test suite or an example reaches into another, or that lead back to the importing file. */
 export function checkSuites(files: readonly SourceFile[]): string[] {
   const reaching = files.flatMap((file) =>
     importsOf(file).flatMap((specifier) => {
@@ -43,7 +43,7 @@ export function checkSuites(files: readonly SourceFile[]): string[] {
       return [`${file.path}: imports ${specifier}; only test/${TEST_HARNESS} serves several suites`];
     }),
   );
-  // Who copies an example has nothing but the published packages.
+  // A person who copies an example has only the published packages.
   const beyond = files.flatMap(({ path, text }) => {
     const own = /^examples\/[^/]+\//.exec(path)?.[0];
     if (own === undefined) return [];
@@ -56,14 +56,14 @@ export function checkSuites(files: readonly SourceFile[]): string[] {
         (specifier) => `${path}: imports ${specifier}; an example has its own folder and published packages`,
       );
   });
-  // Types of tests may lead back: nothing of them is there when a file is loaded.
+  // Type imports in tests may lead back, because they do not exist at run time.
   const loaded = files.map(({ path, text }) => ({ path, text: text.replaceAll(TYPE_IMPORTS, '') }));
   return [...reaching, ...beyond, ...faultsOfCycles(loaded)];
 }
 
 const TYPE_IMPORTS = /^import (?:type [^;]*?|\{\s*(?:type \w+(?: as \w+)?,?\s*)+\}) from '[^']+';$/gm;
 
-/** Reads the tests below `root`, with what helps them, and what is neither a test nor the product. */
+/** Reads the tests below `root`, their helpers, and other code outside the product. */
 export function readTests(root: string): SourceFile[] {
   return readFolders(root, ['test', 'infra', 'bench', 'examples']);
 }
@@ -149,7 +149,7 @@ function faultsOfText({ path, text }: SourceFile): string[] {
   return faults;
 }
 
-/** Lines that begin at the margin: what runs when the file is imported. */
+/** The lines without indentation, which run when the file is imported. */
 function topLevelOf(text: string): string {
   return text
     .split('\n')
@@ -169,7 +169,10 @@ function faultsOfSize({ path, text }: SourceFile): string[] {
   return faults;
 }
 
-/** Where the functions of a formatted file begin, and how many lines are their own: those of named functions in them are not. */
+/**
+ * The start of each function in a formatted file, and the number of its own lines, which exclude those of named
+ * functions inside it.
+ */
 function functionsOf(lines: readonly string[]): { readonly start: number; readonly own: number }[] {
   const found: { readonly start: number; readonly own: number }[] = [];
   const open: { readonly start: number; readonly indent: string; inner: number }[] = [];
@@ -194,11 +197,14 @@ function functionsOf(lines: readonly string[]): { readonly start: number; readon
   return found;
 }
 
-/** A function, a method, or a constant that is a function. */
+/** Matches the head of a function, a method, or a constant that is a function. */
 const FUNCTION_HEAD =
   /^\s*(?:export )?(?:(?:async )?function\b|const \w+(?:: .*)? = (?:async )?(?:<.*>)?\(|(?:async |get |static )*\*?#?\w+(?:<.*>)?\(|\w+: (?:async )?\()/;
 
-/** A type name has one meaning among the services, and one among the clients, which mirror some names of the wire. */
+/**
+ * A type name has only one meaning among the services. It also has only one among the clients, which repeat some names
+ * of the wire.
+ */
 function faultsOfTypeNames(files: readonly SourceFile[]): string[] {
   const declared = new Map<string, Set<string>>();
   for (const { path, text } of files) {
@@ -252,7 +258,7 @@ function faultsOfCycles(files: readonly SourceFile[]): string[] {
   return faults;
 }
 
-/** Files of the package of the clients that none of them imports: they would be published and loaded for nothing. */
+/** Files in the clients' package that no client imports. They would be published and loaded for nothing. */
 function faultsOfCore(files: readonly SourceFile[]): string[] {
   const inCore = new Map(
     files.filter(({ path }) => roomOf(path) === CORE_DOMAIN).map((file) => [file.path, file]),
@@ -272,7 +278,7 @@ function faultsOfCore(files: readonly SourceFile[]): string[] {
     .map((path) => `${path}: no client imports it; it belongs into shared/src/domain`);
 }
 
-/** The suite that a file of tests belongs to; none for the runner, which sees all. */
+/** The suite to which a test file belongs; undefined for the runner, which may import all. */
 function suiteOf(path: string): string | undefined {
   return /^test\/([^/]+)\//.exec(path)?.[1];
 }

@@ -6,7 +6,7 @@ export interface SourceFile {
   readonly text: string;
 }
 
-/** What a file imports, as it names it. */
+/** The specifiers of a file's imports. */
 export function importsOf({ text }: SourceFile): string[] {
   const found = text.matchAll(
     /^(?:import|export)\b[^'";]*?from\s+'([^']+)'|^import\s+'([^']+)'|\bimport\(\s*'([^']+)'\s*\)/gms,
@@ -14,7 +14,7 @@ export function importsOf({ text }: SourceFile): string[] {
   return [...found].map(([, from, bare, dynamic]) => from ?? bare ?? dynamic ?? '');
 }
 
-/** The file an import leads to, within the repository; nothing for a package. */
+/** The file to which an import leads; undefined for a package. */
 export function targetOf(path: string, specifier: string): string | undefined {
   if (specifier.startsWith('.')) return posix.normalize(posix.join(dirname(path), specifier));
   const client = /^@parley\/(core|sdk|widget)(?:\/(?:src\/)?(.+))?$/.exec(specifier);

@@ -3,7 +3,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { walkThrough } from './walk-through.ts';
 
-/** `npm run walks`: the files that a call passes, room by room, and how often it returns to a room that it has left. */
+/**
+ * `npm run walks` prints the files through which a call passes, by room, and how often it returns to a room that it has
+ * left.
+ */
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const [wanted = ''] = process.argv.slice(2);
 

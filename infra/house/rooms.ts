@@ -1,6 +1,6 @@
 import { CORE_DOMAIN, ROOMS, type Room, roomsSeenBy, SURFACES } from './rules.ts';
 
-/** What each room is for, in the order in which docs/architecture.md lists them. */
+/** The purpose of each room, in the order of docs/architecture.md. */
 const PURPOSES: Readonly<Record<(typeof ROOMS)[number], string>> = {
   'clients/core/src/domain':
     '`core`: the domain as far as clients need it (the wire, statuses, errors, forms), and no more than a client imports',
@@ -40,7 +40,7 @@ const PURPOSES: Readonly<Record<(typeof ROOMS)[number], string>> = {
   'clients/cli/src': 'the command `parley`',
 };
 
-/** The rooms as a table of docs/architecture.md: what each is for, and which others it may import. */
+/** The table of rooms in docs/architecture.md: the purpose of each, and the rooms that it may import. */
 export function roomTable(): string {
   const rows = ROOMS.map((room) => rowOf(room, PURPOSES[room]));
   const surface = rowOf(`${SURFACES}/*`, 'a protocol or page each; a surface never imports another');

@@ -1,6 +1,6 @@
 /** The house rules of docs/architecture.md as data: who may import whom, who may touch what. */
 
-/** Folders as rooms, most specific first. A file belongs to the first whose path begins its own. */
+/** Folders that form rooms, most specific first. A file belongs to the first room whose path is a prefix of its own. */
 export const ROOMS = [
   'clients/core/src/domain',
   'shared/src/domain',
@@ -32,12 +32,15 @@ export const ROOMS = [
   'clients/cli/src',
 ] as const;
 
-/** Each folder in here is a room of its own. */
+/** Each folder in this one is a room of its own. */
 export const SURFACES = 'services/api/src/surfaces';
 export type Surface = `${typeof SURFACES}/${string}`;
 export type Room = (typeof ROOMS)[number] | Surface;
 
-/** What clients and services share of the domain: the package of the clients, so it holds what clients import and no more. */
+/**
+ * The part of the domain that clients and services share. It is the clients' package, so it contains only what clients
+ * import.
+ */
 export const CORE_DOMAIN = 'clients/core/src/domain';
 
 const CONTRACTS = [
@@ -47,10 +50,10 @@ const CONTRACTS = [
   'shared/src/ports',
 ] as const satisfies readonly Room[];
 const USE_CASES = [...CONTRACTS, 'shared/src/records', 'shared/src/elicitations', 'shared/src/runs'] as const;
-/** What a process reads, writes to its log and counts, and calls. */
+/** The rooms with which a process reads its settings, logs, counts and calls other servers. */
 const RUNTIME = ['shared/src/config', 'shared/src/observe', 'shared/src/net', 'shared/src/runtime'] as const;
 
-/** What a surface may see; never another surface, nor the agents behind the turns. */
+/** The rooms that a surface may import. Other surfaces, and the agents behind the turns, are not among them. */
 const SURFACE: readonly Room[] = [
   CORE_DOMAIN,
   'shared/src/domain',
@@ -61,9 +64,9 @@ const SURFACE: readonly Room[] = [
   'services/api/src/turns',
 ];
 
-/** What single surfaces may see in addition. */
+/** The rooms that individual surfaces may import in addition. */
 const SURFACE_EXTRAS: Readonly<Record<Surface, readonly Room[]>> = {
-  // The admin API shows and moves what all use cases store.
+  // The admin API shows and changes what all use cases store.
   'services/api/src/surfaces/admin': ['shared/src/delivery', 'shared/src/ports', 'shared/src/runs'],
   'services/api/src/surfaces/accounts': ['shared/src/ports', 'shared/src/vault', 'services/api/src/accounts'],
   'services/api/src/surfaces/rest': ['shared/src/delivery', 'shared/src/ports'],
@@ -72,12 +75,12 @@ const SURFACE_EXTRAS: Readonly<Record<Surface, readonly Room[]>> = {
   'services/api/src/surfaces/slack': ['shared/src/ports', 'shared/src/vault'],
 };
 
-/** True when files of one room may import files of the other. Wiring may import every surface. */
+/** True if files in one room may import files in the other. Wiring may import every surface. */
 export function mayImport(room: Room, other: Room): boolean {
   return isSurface(other) ? room === 'services/api/src' : roomsSeenBy(room).includes(other);
 }
 
-/** The rooms that files of a room may import, the surfaces excepted. */
+/** The rooms that files in a room may import, without the surfaces. */
 export function roomsSeenBy(room: Room): readonly Room[] {
   return isSurface(room) ? [...SURFACE, ...(SURFACE_EXTRAS[room] ?? [])] : MAY_IMPORT[room];
 }
@@ -86,7 +89,7 @@ function isSurface(room: Room): room is Surface {
   return room.startsWith(`${SURFACES}/`);
 }
 
-/** What each room but the surfaces may import in addition to itself. */
+/** The rooms that each room, except the surfaces, may import in addition to itself. */
 const MAY_IMPORT: Readonly<Record<(typeof ROOMS)[number], readonly Room[]>> = {
   'clients/core/src/domain': [],
   'shared/src/domain': [CORE_DOMAIN],
@@ -172,16 +175,16 @@ export const BROWSER_ROOMS: readonly Room[] = [
   'clients/console/src',
 ];
 
-/** Backends are picked in one place per service. */
+/** The files that choose a backend: one for each service. */
 export const BACKEND_PICKERS = [
   'services/api/src/wiring/wiring.ts',
   'services/worker/src/wiring.ts',
   'services/worker/src/rekey.ts',
-  // It looks whether a Redis can be used, and uses none.
+  // This file checks whether a Redis can be used, but does not use it.
   'services/server/src/diagnosis.ts',
 ];
 
-/** Packages that only some rooms may import. The domain may have only DOMAIN_PACKAGES, which run in browsers. */
+/** Packages that only some rooms may import. The domain may import only DOMAIN_PACKAGES, which run in browsers. */
 export const PACKAGE_ROOMS: Readonly<Record<string, readonly Room[]>> = {
   ioredis: ['shared/src/redis'],
   bullmq: ['shared/src/redis'],
@@ -199,7 +202,7 @@ export const PACKAGE_ROOMS: Readonly<Record<string, readonly Room[]>> = {
   lit: ['clients/widget/src', 'clients/console/src'],
   '@lit/react': ['clients/widget/src'],
   react: ['clients/widget/src'],
-  // The command starts the services, and looks at a Redis as they do.
+  // The command starts the services, and checks a Redis as they do.
   '@parley/server': ['clients/cli/src'],
   commander: ['clients/cli/src'],
   'fast-string-width': ['clients/cli/src'],
@@ -214,11 +217,11 @@ export const LINES_MAX = 300;
 export const FUNCTION_LINES_MAX = 70;
 /** How often a walk may return to a room that it has left. */
 export const WALK_RETURNS_MAX = 2;
-/** Files side by side in one folder. */
+/** The maximum number of files in a folder, without its subfolders. */
 export const FOLDER_FILES_MAX = 20;
 
-/** Type names that the SDK and the widget both export for callers: each of their users knows only one of them. */
+/** Type names that both the SDK and the widget export, because each of their users knows only one of the two. */
 export const PUBLIC_TYPE_NAMES = ['Answer', 'ElicitationChange'];
 
-/** The folder of tests that every suite may import. A suite imports no other one. */
+/** The only folder of tests that every suite may import. */
 export const TEST_HARNESS = 'harness';

@@ -7,14 +7,14 @@ import { checkHouse, checkSuites, readSources, readTests } from './check-house.t
 
 /**
  * `npm run check`: format, lint, types and house rules. Files that have passed before are not linted again, and types
- * are checked again only where they may have changed. `--all` judges everything.
+ * are checked again only if they may have changed. `--all` checks everything.
  */
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const passedBefore = join(root, '.tmp/checked.json');
 if (process.argv.includes('--all'))
   for (const kept of [passedBefore, join(root, '.tmp/types.tsbuildinfo')]) rmSync(kept, { force: true });
 
-/** Runs a program of the project's packages with its output shown. True when it succeeds. */
+/** Runs a program from the project's packages and shows its output. Resolves to true if it succeeds. */
 function run(program: string, ...args: string[]): Promise<boolean> {
   const child = spawn(join(root, 'node_modules/.bin', program), args, { cwd: root, stdio: 'inherit' });
   return new Promise((resolve) => {
@@ -32,9 +32,9 @@ async function checkStyle(): Promise<boolean> {
 }
 
 async function checkTypes(): Promise<boolean> {
-  // Several threads each check the types that they share, which takes nearly twice the processor time.
+  // With several threads, each would check shared types again, which takes nearly twice the processor time.
   const ok = await run('tsc', '-p', 'tsconfig.json', '--singleThreaded');
-  // The contenders of `npm run bench peers` import packages that only the bench installs.
+  // The contenders in `npm run bench peers` import packages that are installed only for the bench.
   const hasPeers = existsSync(join(root, 'bench/peers/node_modules'));
   return ok && (!hasPeers || (await run('tsc', '--noEmit', '-p', 'bench/peers')));
 }

@@ -1,12 +1,12 @@
 import { dirname } from 'node:path';
 import { importsOf, type SourceFile, targetOf } from './imports.ts';
 
-/** Folders of one parent, by name, with those that each imports, and one import for each. */
+/** The folders in one parent, by name, with the sibling folders that each imports and one such import as an example. */
 type Siblings = Map<string, Map<string, string>>;
 
 /**
- * Every circle of folders that lie side by side, at any level, one sentence each. Folders that import each other are one room
- * with a wall in it: who reads one has to read the other. Files beside the folders belong to none of them.
+ * Every circle of imports among sibling folders, at any level, one sentence each. Folders that import each other cannot
+ * be understood separately. Files next to the folders do not count.
  */
 export function faultsOfSiblings(files: readonly SourceFile[]): string[] {
   const parents = new Map<string, Siblings>();
@@ -35,7 +35,7 @@ function note(parents: Map<string, Siblings>, path: string, target: string): voi
   parents.set(parent, siblings.set(from, seen.set(to, `${path} imports ${target}`)));
 }
 
-/** The folders of one circle, in the order in which each imports the next; undefined where there is none. */
+/** The folders of one circle in the order of their imports; undefined if there is none. */
 function circleIn(siblings: Siblings): string[] | undefined {
   const done = new Set<string>();
   const visit = (name: string, trail: readonly string[]): string[] | undefined => {

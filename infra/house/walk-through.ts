@@ -1,17 +1,19 @@
 import { WALK_RETURNS_MAX } from './rules.ts';
 import { WALKS } from './walks.ts';
 
-/** One walk as it stands in the sources. */
+/** One walk through the present sources. */
 interface Walked {
   readonly name: string;
   readonly steps: readonly { readonly path: string; readonly name: string; readonly room: string }[];
-  /** The rooms into which a call leads back after the walk has left them, in order. */
+  /** The rooms to which the walk returns after it has left them, in order. */
   readonly returns: readonly string[];
-  /** The steps that the sources do not confirm, and whether the walk turns back too often. */
+  /** The steps that the sources do not confirm, and whether the walk returns too often. */
   readonly faults: readonly string[];
 }
 
-/** Follows every walk through the sources, whose texts `read` returns; undefined for a file that is not there. */
+/**
+ * Follows every walk through the sources. `read` returns the text of a file; undefined for a file that does not exist.
+ */
 export function walkThrough(
   read: (path: string) => string | undefined,
   walks: Readonly<Record<string, readonly string[]>> = WALKS,
@@ -23,7 +25,7 @@ function walked(walk: string, lines: readonly string[], read: (path: string) => 
   const steps: { path: string; name: string; room: string }[] = [];
   const faults: string[] = [];
   const returns: string[] = [];
-  // The steps since something woke the walk: what another process does is a walk of its own.
+  // Counts the parts of the walk. What another process does after a wake-up is a part of its own.
   let leg = 0;
   for (const line of lines) {
     const [, mark, path = '', name = ''] = /^([~+]?) ?(\S+) (\S+)$/.exec(line) ?? [];
@@ -48,7 +50,7 @@ function walked(walk: string, lines: readonly string[], read: (path: string) => 
   return { name: walk, steps, returns, faults };
 }
 
-/** The room of a file: a folder of the product, and below `agents` and `surfaces` a folder of theirs. */
+/** The room of a file: a folder of the product; below `agents` and `surfaces`, one of their subfolders. */
 function roomOf(path: string): string {
   return (
     /^[\w/-]*?src\/(?:(?:agents|surfaces)\/)?[\w-]+(?=\/)/.exec(path)?.[0] ??

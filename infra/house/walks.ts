@@ -1,7 +1,7 @@
 /**
- * The ways that calls go through the product, as the files that they pass, each with the function that is called there. `~`
- * begins what no call leads to: a message, a job or another request wakes it. `+`: the wiring has put it there, under another
- * name.
+ * The paths of calls through the product. Each step names a file and the function that is called in it. `~` marks a
+ * step that begins without a call, because a message, a job or another request causes it. `+` marks a function that the
+ * wiring passes under another name.
  */
 const SERVED = ['services/api/src/http/router.ts createRouter', 'services/api/src/http/serve.ts Serve'];
 
@@ -18,7 +18,7 @@ const CREATED = [
   'shared/src/redis/client/keys.ts commitNames',
 ];
 
-/** A turn from its begin to the reply of the model. */
+/** A turn from its beginning to the model's reply. */
 const BEGUN = [
   'services/api/src/turns/turns.ts begin',
   'shared/src/runs/pod-runs.ts begin',

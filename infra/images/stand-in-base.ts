@@ -2,12 +2,12 @@ import { cpSync, existsSync, mkdirSync, readFileSync, realpathSync, symlinkSync 
 import { dirname, join } from 'node:path';
 import { type Finished, findProgram, lastLines, runProgram } from '../check/programs.ts';
 
-/** Runs buildah with a store of its own, so that the stand-in never mixes with real images. Five minutes at most. */
+/** Runs buildah with its own store, so that the stand-in never mixes with real images. Takes at most five minutes. */
 export type Buildah = (args: readonly string[], timeoutMs?: number) => Promise<Finished>;
 
 /**
- * Makes an image named like the official Node one out of a minimal Debian and this machine's Node and npm. Returns
- * the fault, or undefined when the image is there.
+ * Makes an image with the name of the official Node image from a minimal Debian and this machine's Node and npm.
+ * Returns the fault, or undefined if the image exists.
  */
 export async function standInBase(buildah: Buildah, directory: string): Promise<string | undefined> {
   const rootfs = join(directory, 'rootfs');
@@ -46,7 +46,7 @@ function addNode(rootfs: string): string | undefined {
   return undefined;
 }
 
-/** A certificate authority that only this machine trusts is trusted in the stand-in too, so that npm works there. */
+/** If this machine trusts its own certificate authority, the stand-in trusts it too, so that npm works in it. */
 function trustThisMachine(rootfs: string): readonly string[] {
   const settings = ['PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'];
   const bundle = process.env.NODE_EXTRA_CA_CERTS;

@@ -1,6 +1,6 @@
-/** What the packages may weigh. `npm run packages` fails beyond that, and so does the test of the packages. */
+/** The size limits of the packages. If one is exceeded, `npm run packages` and the test of the packages fail. */
 
-/** Bytes of an entry point in a page, gzipped, with all that it loads at once. */
+/** The maximum size of an entry point on a page: gzipped bytes, including everything that it loads at once. */
 export const ENTRY_GZIP_MAX: Readonly<Record<string, number>> = {
   '@parley/core': 5_200,
   '@parley/sdk': 6_200,
@@ -20,7 +20,7 @@ export const ENTRY_GZIP_MAX: Readonly<Record<string, number>> = {
   '@parley/widget/react': 56_000,
 };
 
-/** Megabytes of a tarball, packed. */
+/** The maximum size of a packed tarball, in megabytes. */
 export const TARBALL_MB_MAX: Readonly<Record<string, number>> = {
   '@parley/core': 0.15,
   '@parley/sdk': 0.15,
@@ -29,7 +29,7 @@ export const TARBALL_MB_MAX: Readonly<Record<string, number>> = {
   '@parley/cli': 0.25,
 };
 
-/** Megabytes of a folder in which only that package was installed, with its dependencies. */
+/** The maximum size of a folder in which only that package and its dependencies are installed, in megabytes. */
 export const INSTALLED_MB_MAX: Readonly<Record<string, number>> = {
   '@parley/sdk': 20,
   '@parley/widget': 25,

@@ -8,7 +8,10 @@ const BROWSER_PACKAGES = ['@parley/core', '@parley/sdk', '@parley/widget'];
 /** Modules that belong to the page and are not counted. */
 const OUTSIDE = ['ai', 'react'];
 
-/** The names that a program may import of a package, such as `@parley/sdk/chat`. A pattern stands for each of its files. */
+/**
+ * The specifiers with which a program may import from a package, such as `@parley/sdk/chat`. A pattern is replaced by
+ * each of its files.
+ */
 export function entriesOf(manifest: PublishedManifest, packed: PackedPackage): readonly string[] {
   return Object.entries(manifest.exports).flatMap(([path, target]) => {
     const file = typeof target === 'string' ? target : (target.default ?? '');
@@ -22,12 +25,13 @@ export function entriesOf(manifest: PublishedManifest, packed: PackedPackage): r
   });
 }
 
-/** True where the entry points of a package run in a browser. */
+/** True if the entry points of a package run in a browser. */
 export const isForBrowsers = (name: string): boolean => BROWSER_PACKAGES.includes(name);
 
 /**
- * What each entry point adds to a page whose bundler minifies: bytes with gzip -9, with everything that it loads at once, from
- * the packages that are installed in `folder`. Rejects where an entry point needs a module that no browser has.
+ * The size that each entry point adds to a page whose bundler minifies: bytes with gzip -9, including everything that
+ * it loads at once. The packages must be installed in `folder`. Rejects if an entry point needs a module that browsers
+ * lack.
  */
 export async function browserBytes(
   folder: string,
@@ -56,7 +60,7 @@ async function bytesOf(folder: string, entry: string): Promise<number> {
     logLevel: 'silent',
   });
   const loaded = new Set(['stdin.js']);
-  // The list grows while the loop reads it. Modules that are imported on demand, such as another language, are left out.
+  // The list grows during the loop. Modules that are imported on demand, such as another language, are not included.
   for (const file of loaded)
     for (const { path, kind, external } of metafile.outputs[file]?.imports ?? [])
       if (kind === 'import-statement' && external !== true) loaded.add(path);

@@ -3,14 +3,14 @@ import { entriesOf, isForBrowsers } from './entries.ts';
 import { type PackedPackage, type PublishedManifest, run } from './packages.ts';
 import { toolScript } from './tools.ts';
 
-/** The files that a published package may hold beside its code, by the end of their paths. */
+/** The files that a published package may contain besides its code, by the end of their paths. */
 const WITHOUT_CODE = ['LICENSE', 'README.md', 'package.json', 'dist/sandbox.html', 'dist/THIRD_PARTY'];
 const CODE = /^(?:src\/.*\.tsx?|bin\/.*\.js|dist\/.*\.(?:js|cjs|js\.map|d\.ts|d\.ts\.map))$/;
-/** Code of the services, which has no use in a page. */
+/** Code of the services, which is useless on a page. */
 const SERVER_ONLY = /\.lua$|(?:^|\/)redis\//;
 const BYTES_OF_MB = 1e6;
 
-/** Why packages may not be published as they were packed, one sentence each. */
+/** Why the packed packages may not be published, one sentence each. */
 export function faultsOfPacked(
   packed: readonly PackedPackage[],
   manifests: readonly PublishedManifest[],
@@ -42,7 +42,7 @@ function faultsOfFiles({ name, files }: PackedPackage): string[] {
   ];
 }
 
-/** The source that a map of the build leads to. */
+/** The source file to which a source map of the build points. */
 function sourceOf(map: string): string {
   return map.replace(/^dist\/(?:types\/)?/, 'src/').replace(/(?:\.d\.ts|\.js)\.map$/, '.ts');
 }
@@ -81,7 +81,7 @@ export function weighedEntries(manifest: PublishedManifest, packed: PackedPackag
   return entriesOf(manifest, packed).filter((entry) => !entry.startsWith('@parley/core/domain/'));
 }
 
-/** Entry points that are heavier than they may be. */
+/** Entry points that exceed their maximum size. */
 export function faultsOfBytes(sizes: ReadonlyMap<string, number>): string[] {
   return [...sizes].flatMap(([entry, bytes]) => {
     const most = ENTRY_GZIP_MAX[entry] ?? 0;
@@ -89,12 +89,12 @@ export function faultsOfBytes(sizes: ReadonlyMap<string, number>): string[] {
   });
 }
 
-/** What publint says about the tarballs. */
+/** publint's findings about the tarballs. */
 export async function lintPacked(packed: readonly PackedPackage[]): Promise<string[]> {
   return faultsOfRuns(packed, ({ tarball }) => [toolScript('publint'), 'run', tarball, '--strict']);
 }
 
-/** What attw says about the types of the tarballs, as ES modules of Node and as bundlers read them. */
+/** attw's findings about the types in the tarballs, for Node's ES modules and for bundlers. */
 export async function lintTypes(packed: readonly PackedPackage[]): Promise<string[]> {
   const typed = packed.filter(({ name }) => name !== '@parley/server');
   return faultsOfRuns(typed, ({ tarball }) => [
@@ -114,7 +114,7 @@ async function faultsOfRuns(
   argumentsOf: (one: PackedPackage) => readonly string[],
 ): Promise<string[]> {
   const faults: string[] = [];
-  // The packages are judged one after the other, because each run uses a whole core.
+  // The packages are checked one after another, because each check uses a whole core.
   for (const one of packed)
     await run(process.execPath, argumentsOf(one), { cwd: process.cwd() }).catch((error: Error) =>
       faults.push(error.message),

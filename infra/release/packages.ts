@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Where `npm run packages` writes what it packs. */
+/** The folder for the output of `npm run packages`. */
 export const FOLDER = join(ROOT, '.tmp/packages');
 
 /** The folders of the packages that are published, each after the packages on which it depends. */
@@ -18,7 +18,7 @@ export const PUBLISHED = [
   'clients/cli',
 ] as const;
 
-/** The parts of a published manifest that are read here. */
+/** The members of a published manifest that are read here. */
 export interface PublishedManifest {
   readonly name: string;
   readonly version: string;
@@ -32,7 +32,7 @@ export interface PublishedManifest {
   readonly private?: boolean;
 }
 
-/** A package as `npm pack` has written it. */
+/** A package that `npm pack` has written. */
 export interface PackedPackage {
   readonly name: string;
   /** The path of the tarball. */
@@ -71,7 +71,7 @@ export async function packAll(root: string, folder: string): Promise<readonly Pa
   await mkdir(folder, { recursive: true });
   const paths = PUBLISHED.map((path) => join(root, path));
   const output = await run('npm', ['pack', ...paths, '--pack-destination', folder, '--json'], { cwd: root });
-  // The output of the builds comes before the JSON of `npm pack`.
+  // `npm pack` prints its JSON after the output of the builds.
   const packed = JSON.parse(output.slice(output.search(/^\[$/m))) as readonly NpmPacked[];
   return packed.map(({ name, filename, size, unpackedSize, files }) => ({
     name,
@@ -92,7 +92,7 @@ export function readManifests(root: string): Promise<readonly PublishedManifest[
   );
 }
 
-/** Where `npm run packages` writes the tarball of a package. */
+/** The path of a package's tarball from `npm run packages`. */
 export function tarballOf({ name, version }: PublishedManifest): string {
   return join(FOLDER, `${name.replace('@', '').replace('/', '-')}-${version}.tgz`);
 }

@@ -4,9 +4,9 @@ import { installTools, toolScript } from './tools.ts';
 
 /*
  * npm run release -- minor
- *
- * release-it, with `release-it.json`: one version for all packages and everything that names it, the heading of the changelog, the
- * packages with their checks, a commit and a tag. It publishes nothing: `npm run publish:packages` does.
+ * Runs release-it with `release-it.json`. It sets one version in all packages and in everything that names it, writes
+ * the heading in the changelog, makes and checks the packages, and creates a commit and a tag. It publishes nothing;
+ * `npm run publish:packages` does that.
  */
 await installTools((text) => void process.stdout.write(`${text}\n`));
 const args = ['--config', 'infra/release/release-it.json', ...process.argv.slice(2)];

@@ -5,9 +5,8 @@ import { installTools } from './tools.ts';
 
 /*
  * npm run packages
- *
- * Builds and packs every package that is published into `.tmp/packages`, writes a bill of materials for each beside it, and
- * fails when one may not be published. `npm test` installs them from a registry and runs them.
+ * Builds and packs every published package into `.tmp/packages`, writes a bill of materials next to each, and fails if
+ * one may not be published. `npm test` installs the packages from a registry and runs them.
  */
 const print = (text: string) => void process.stdout.write(`${text}\n`);
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PUBLISHED, ROOT, run } from './packages.ts';
 
-/** Licences whose code may be part of Parley, or be installed with it. */
+/** Licences of code that may be part of Parley or be installed with it. */
 const LICENCES = [
   '0BSD',
   'Apache-2.0',
@@ -12,13 +12,13 @@ const LICENCES = [
   'BSD-3-Clause',
   'ISC',
   'MIT',
-  // The licence of the Python Software Foundation, because some packages contain a port of its parser of command lines.
+  // The licence of the Python Software Foundation. Some packages contain a port of its command-line parser.
   'PSF-2.0',
   'Python-2.0',
   'Unlicense',
 ];
 
-/** A bill of materials in CycloneDX, as far as it is read here. */
+/** The members of a CycloneDX bill of materials that are read here. */
 export interface Sbom {
   readonly components: readonly {
     readonly name: string;
@@ -30,10 +30,10 @@ export interface Sbom {
   }[];
 }
 
-/** The workspaces that the bundles of the server, and so its package and the images, are made of. */
+/** The workspaces that are bundled in the server, and so in its package and the images. */
 const SERVER = ['services/api', 'services/worker'];
 
-/** Writes the bill of materials of each published package. That of the server covers its bundles. */
+/** Writes the bill of materials of each published package. The server's covers its bundles. */
 export async function writeSboms(folder: string): Promise<ReadonlyMap<string, Sbom>> {
   const copy = await copyManifests();
   try {
@@ -61,11 +61,11 @@ export async function writeSboms(folder: string): Promise<ReadonlyMap<string, Sb
 }
 
 /**
- * The lock file and the manifests without what only development needs. `npm sbom --omit dev` would leave out everything that
- * both development and the product need.
+ * Copies the lock file and the manifests without development dependencies. `npm sbom --omit dev` would also omit
+ * packages that both development and the product need.
  */
 async function copyManifests(): Promise<string> {
-  // npm takes the name of the product in the bill from the name of the folder.
+  // npm uses the folder's name as the name of the product in the bill.
   const copy = join(await mkdtemp(join(tmpdir(), 'parley-sbom-')), 'parley');
   for (const path of ['.', 'shared', ...SERVER, ...PUBLISHED]) {
     const manifest = JSON.parse(await readFile(join(ROOT, path, 'package.json'), 'utf8')) as Record<
@@ -73,7 +73,8 @@ async function copyManifests(): Promise<string> {
       unknown
     >;
     const { devDependencies, ...rest } = manifest;
-    // The root depends on a program that runs sources, which no package needs. The built files of the widget contain its development dependencies.
+    // The root depends on a program that runs sources, which no package needs. The widget's built files contain its
+    // development dependencies.
     if (path === '.') delete rest.dependencies;
     if (path === 'clients/widget') Object.assign(rest.dependencies as object, devDependencies);
     await mkdir(join(copy, path), { recursive: true });
@@ -84,7 +85,7 @@ async function copyManifests(): Promise<string> {
   return copy;
 }
 
-/** Components whose licence is not one of those that are allowed, one sentence each. */
+/** Components whose licence is not allowed, one sentence each. */
 export function faultsOfLicences({ components }: Sbom): string[] {
   return components.flatMap(({ purl, licenses = [] }) => {
     const named = licenses.map(({ license, expression }) => license?.id ?? expression ?? 'no licence');
@@ -93,7 +94,7 @@ export function faultsOfLicences({ components }: Sbom): string[] {
   });
 }
 
-/** An expression with OR is allowed when one of its sides is allowed. */
+/** An expression with OR is allowed if one of its sides is allowed. */
 function isAllowedLicence(expression: string): boolean {
   return expression
     .replaceAll(/[()]/g, '')

@@ -14,21 +14,21 @@ const SCRIPTS = {
 } as const;
 export type Tool = keyof typeof SCRIPTS;
 
-/** Each major version of Node that the packages are tried on. */
+/** The major versions of Node with which the packages are tested. */
 export const NODES = [20, 22, 24] as const;
 
-/** Installs the tools, and with `nodes` every Node, unless they are there. Rejects with the reason. */
+/** Installs the tools, and with `nodes` every Node, unless they are already installed. Rejects with the reason. */
 export function installTools(progress: (text: string) => void, { nodes = false } = {}): Promise<void> {
   return installPackages(FOLDER, progress, { omit: !nodes });
 }
 
-/** Whether the tools, or with `nodes` every Node too, are there. */
+/** True if the tools are installed, and with `nodes` also every Node. */
 export const hasTools = ({ nodes = false } = {}): Promise<boolean> => isInstalled(FOLDER, !nodes);
 
 /** The path of a tool's script. */
 export const toolScript = (tool: Tool): string => pathOf(SCRIPTS[tool]);
 
-/** The path of a Node of that major version. */
+/** The path of the Node with that major version. */
 export const nodePath = (major: (typeof NODES)[number]): string => pathOf(`node-${major}/bin/node`);
 
 function pathOf(file: string): string {

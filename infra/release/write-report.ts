@@ -14,11 +14,10 @@ import { installTools } from './tools.ts';
 
 /*
  * npm run docs:packages
- *
  * Installs the packages from a registry on this machine, measures them, and writes docs/reports/packages.md.
  */
 
-/** Measured in the same way before clients had a package of their own (1 MB is 1,000,000 bytes). */
+/** The same measurements from before the clients had a package of their own (1 MB is 1,000,000 bytes). */
 const BEFORE: Readonly<Record<string, readonly [megabytes: number, files: number]>> = {
   '@parley/sdk': [11.1, 2_181],
   '@parley/widget': [27.5, 3_535],
@@ -89,7 +88,7 @@ ${entries.join('\n')}`;
   await rm(folder, { recursive: true, force: true });
 }
 
-/** How long it takes somebody who has nothing until the first question is answered, in ms. */
+/** How long it takes to get from an empty folder to the first answered question, in ms. */
 async function firstAnswer(empty: string): Promise<number> {
   const { folder: cwd, env } = await openConsumer(empty, registry.url);
   const begun = performance.now();

@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 
-/** A link of a page: the target as it is written, without what surrounds it. */
+/** A link on a page: the target as written, without title and brackets. */
 export interface PageLink {
   readonly target: string;
   readonly isImage: boolean;
@@ -10,7 +10,7 @@ const FENCE = /^( *)(`{3,}|~{3,})[^\n]*\n[\s\S]*?^\1\2 *$/gm;
 const MARKDOWN_LINK = /(!?)\[((?:[^\][]|\[[^\]]*\])*)\]\(([^()\s]+)\)/g;
 const HTML_LINK = /^( *<[^\n]*?\b(src|srcset|href)=)"([^"\n]+)"/gm;
 
-/** The links and images of a page in Markdown, in order; those in code are none. */
+/** The links and images of a Markdown page, in order. Links in code do not count. */
 export function linksIn(text: string): PageLink[] {
   const links: PageLink[] = [];
   mapLinks(text, (target, isImage) => {
@@ -20,12 +20,12 @@ export function linksIn(text: string): PageLink[] {
   return links;
 }
 
-/** The page with each target of a link or image replaced. Code stays as it is. */
+/** The page with each target of a link or image replaced. Code is not changed. */
 export function mapLinks(text: string, map: (target: string, isImage: boolean) => string): string {
   return outsideFences(text, (prose) =>
     prose
       .replaceAll(MARKDOWN_LINK, (_, mark: string, label: string, target: string) => {
-        // An image may be the label of a link.
+        // A link's label may contain an image.
         const inner = label.includes('](') ? mapLinks(label, map) : label;
         return `${mark}[${inner}](${map(target, mark === '!')})`;
       })
@@ -45,12 +45,12 @@ function outsideFences(text: string, map: (prose: string) => string): string {
   return [...parts, map(text.slice(end))].join('');
 }
 
-/** True for a target outside of the repository, or within the same page. */
+/** True for a target outside the repository or on the same page. */
 export function isElsewhere(target: string): boolean {
   return /^(?:[a-z]+:|#|\/\/)/.test(target);
 }
 
-/** The file or folder of the repository that a page's link leads to, and the anchor with its `#`. */
+/** The file or folder in the repository to which a page's link leads, and the anchor with its `#`. */
 export function resolveLink(
   page: string,
   target: string,
@@ -60,7 +60,7 @@ export function resolveLink(
   return { path, anchor: anchor === undefined ? '' : `#${anchor}` };
 }
 
-/** The anchor of a heading, as GitHub makes it. */
+/** The anchor of a heading, made as GitHub does. */
 export function anchorOf(heading: string): string {
   return heading
     .toLowerCase()

@@ -6,10 +6,10 @@ import { mainGroupsOf, type SiteGroup } from './navigation.ts';
 const BEGIN = '<!-- pages: npm run docs -->';
 const END = '<!-- end of pages -->';
 
-/** The repository that the packages name; the site links files there that are no pages. */
+/** The repository that the packages name. The site links files there that are not pages. */
 export const REPOSITORY = 'https://github.com/parley-dev/parley';
 
-/** README.md with the list of pages, group by group, in place of the one that it has. */
+/** README.md with the present list of pages, by group. */
 export function readmeWithPages(readme: string, groups: readonly SiteGroup[]): string {
   const [before, rest = ''] = readme.split(BEGIN);
   const after = rest.split(END)[1] ?? '';
@@ -26,7 +26,9 @@ export function readmeWithPages(readme: string, groups: readonly SiteGroup[]): s
   return `${before}${BEGIN}\n\n${tables.flat().join('\n')}\n${END}${after}`;
 }
 
-/** llms-full.txt: the pages of llms.txt in one file, without those for contributors, with links that work from anywhere. */
+/**
+ * llms-full.txt: the pages of llms.txt in one file, without those for contributors, with links that work everywhere.
+ */
 export function llmsFullText(root: string): string {
   return mainGroupsOf(root)
     .filter(({ title }) => title !== 'Contribute')

@@ -2,11 +2,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export interface SitePage {
-  /** The source in the repository. */
+  /** The path of the source in the repository. */
   readonly path: string;
-  /** Its name in lists. */
+  /** The title in lists. */
   readonly title: string;
-  /** What a reader finds there, as a part of a sentence. */
+  /** What a reader finds on the page, as part of a sentence. */
   readonly about: string;
 }
 
@@ -15,7 +15,7 @@ export interface SiteGroup {
   readonly pages: readonly SitePage[];
 }
 
-/** Folders whose pages are all listed, under the heading that each file has. */
+/** Folders whose pages are all listed. Each page's title is its heading. */
 export const LISTED_FOLDERS = [
   { title: 'Reports', folder: 'docs/reports' },
   { title: 'Decisions', folder: 'docs/decisions' },
@@ -24,7 +24,7 @@ export const LISTED_FOLDERS = [
 const GROUP = /^## (.+)\n\n((?:- .+\n)+)/gm;
 const PAGE = /^- \[(.+?)\]\((.+?)\): (.+)$/gm;
 
-/** The groups of llms.txt: every page outside of the listed folders, in the order of the site. */
+/** The groups of llms.txt: every page outside the listed folders, in the order of the site. */
 export function mainGroupsOf(root: string): SiteGroup[] {
   const text = readFileSync(join(root, 'llms.txt'), 'utf8');
   return [...text.matchAll(GROUP)].map(([, title = '', list = '']) => ({
@@ -54,7 +54,7 @@ function pageWithHeading(root: string, path: string): SitePage {
   return { path, title: heading.replaceAll('`', ''), about: '' };
 }
 
-/** Where the page of a source is on the site, without an ending. README.md is its front page. */
+/** The path of a source's page on the site, without extension. README.md is the front page. */
 export function sitePathOf(source: string): string {
   if (source === 'README.md') return 'index';
   const name = source.replace(/(?:\/README)?\.md$/, '').toLowerCase();

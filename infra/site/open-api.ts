@@ -11,10 +11,10 @@ import { openAiRoutes } from '../../services/api/src/surfaces/openai/routes.ts';
 import { restRoutes } from '../../services/api/src/surfaces/rest/routes.ts';
 import { POD_ADDRESS } from './pod-address.ts';
 
-// Routes use what they are given only when they are called.
+// Routes use their dependencies only when they are called, so none are needed here.
 const UNUSED = {} as never;
 
-/** The calls of a pod that has everything, as OpenAPI. */
+/** The OpenAPI description of a pod with every feature. */
 export function siteOpenApi(): OpenApi {
   const surfaces = [
     restRoutes(UNUSED),

@@ -5,15 +5,15 @@ import { stagePages } from './stage.ts';
 
 const FOLDER = new URL('./', import.meta.url);
 const ROOT = fileURLToPath(new URL('../../', FOLDER));
-/** Where the built site lies, as `.vitepress/config.ts` says. */
+/** The folder of the built site, as in `.vitepress/config.ts`. */
 export const SITE_FOLDER = `${ROOT}dist/site`;
 
-/** Installs the generator into this folder, unless it is there. Rejects with npm's reason. */
+/** Installs the generator into this folder, unless it is already installed. Rejects with npm's reason. */
 export function installGenerator(progress: (text: string) => void): Promise<void> {
   return installPackages(FOLDER, (text) => progress(`site: ${text}`));
 }
 
-/** Builds the site into `SITE_FOLDER`. Rejects when a page has a fault, such as a link that leads nowhere. */
+/** Builds the site into `SITE_FOLDER`. Rejects if a page has a fault, such as a broken link. */
 export async function buildSite(options: readonly string[] = []): Promise<void> {
   stagePages(ROOT, fileURLToPath(new URL('pages', FOLDER)));
   await vitepress('build', ...options);

@@ -7,8 +7,8 @@ import { siteOpenApi } from './open-api.ts';
 import { withSequencesAsTables } from './sequences.ts';
 
 /**
- * Writes into `folder` what VitePress builds: every page under its path on the site, with links that fit there. The
- * Markdown itself is served as well, for programs that read.
+ * Writes VitePress' input into `folder`: every page at its path on the site, with links that fit there. The Markdown is
+ * also served, for programs that read it.
  */
 export function stagePages(root: string, folder: string): void {
   rmSync(folder, { recursive: true, force: true });
@@ -38,7 +38,7 @@ export function stagePages(root: string, folder: string): void {
   cpSync(join(root, 'docs/images'), join(folder, 'images'), { recursive: true });
 }
 
-/** Where a link of a source leads on the site. Files that are no pages are linked in the repository. */
+/** The target of a source's link on the site. Links to files that are not pages lead to the repository. */
 function targetOnSite(
   root: string,
   isPage: ReadonlySet<string>,
@@ -60,7 +60,7 @@ function targetOnSite(
   return `${REPOSITORY}/${kind}/main/${path}${anchor}`;
 }
 
-// Swagger UI has the `main` of the page, so that what stands before it is in sections of its own.
+// Swagger UI contains the page's `main` element, so the text before it is in sections.
 const API_PAGE = `---
 layout: page
 title: Try the HTTP API
@@ -79,7 +79,7 @@ takes them when \`PARLEY_CORS_ORIGINS\` there has the origin of this page. The t
 </div>
 `;
 
-/** The page of a listed folder, which lists its pages. */
+/** The page of a listed folder, with the list of its pages. */
 function folderPage({ title, pages }: SiteGroup): string {
   const items = pages.map((page) => `- [${page.title}](./${sitePathOf(page.path)}.md)`);
   return [`# ${title}`, '', ...items, ''].join('\n');

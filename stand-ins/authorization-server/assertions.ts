@@ -3,11 +3,11 @@ import { calculateJwkThumbprint, createRemoteJWKSet, EmbeddedJWK, jwtVerify, Sig
 import { errors, type Provider } from 'oidc-provider';
 import { JWT_BEARER } from './workloads.ts';
 
-/** What a company lets its people's sign-ins be used for. Tests change it while the server runs. */
+/** The uses that a company permits for its people's sign-ins. Tests change it while the server runs. */
 export interface CompanyPolicy {
-  /** Parley's client ids at the authorization servers for which assertions are issued, by issuer. */
+  /** Parley's client id at each authorization server for which assertions are issued, by issuer. */
   readonly clients: Map<string, string>;
-  /** Whose sign-in is refused, with this code. */
+  /** The people whose exchange is refused, with the error code. */
   readonly refused: Map<string, string>;
 }
 
@@ -24,7 +24,7 @@ interface ExchangeParameters {
   readonly resource?: string;
 }
 
-/** The token exchange (RFC 8693) of a company's sign-in: an ID token of the client for an assertion (ID-JAG). */
+/** The token exchange of a company's sign-in (RFC 8693): a client's ID token for an assertion (ID-JAG). */
 export function issueAssertions(
   provider: Provider,
   { privateKey, publicKey }: { readonly privateKey: KeyObject; readonly publicKey: KeyObject },
@@ -60,7 +60,10 @@ export function issueAssertions(
   );
 }
 
-/** Takes the assertions of a company as grants (RFC 7523), each once. A client that proves a key gets a token bound to it. */
+/**
+ * Accepts a company's assertions as grants (RFC 7523), each only once. A client that proves a key gets a token bound to
+ * it.
+ */
 export function acceptAssertions(provider: Provider, company: string): void {
   const keys = createRemoteJWKSet(new URL(`${company}/jwks`));
   const used = new Set<string>();

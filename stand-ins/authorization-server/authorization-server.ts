@@ -13,28 +13,28 @@ interface StandInClient {
   readonly clientId: string;
   /** Absent for a public client. */
   readonly clientSecret?: string;
-  /** None for a resource server, which only asks about tokens. */
+  /** Empty for a resource server, which only asks about tokens. */
   readonly redirectUris: readonly string[];
-  /** Obtains tokens for itself, with its secret or a key (`private_key_jwt`). */
+  /** Present for a client that obtains tokens for itself, with its secret or a key (`private_key_jwt`). */
   readonly machine?: { readonly publicKey?: JWK };
-  /** Shows the token of its workload, and nothing else. */
+  /** True for a client that authenticates only with the token of its workload. */
   readonly workload?: true;
-  /** Exchanges the sign-ins of people for assertions. */
+  /** True for a client that exchanges people's sign-ins for assertions. */
   readonly exchanges?: true;
-  /** Shows assertions of the company, in addition to what people consent to. */
+  /** True for a client that may use the company's assertions, in addition to people's consent. */
   readonly managed?: true;
-  /** Signs people in without asking for consent, as a company's own pages do. */
+  /** True if people are signed in without a consent page, as for a company's own pages. */
   readonly firstParty?: boolean;
 }
 
 export interface AuthorizationServerOptions {
-  /** Named on the pages. */
+  /** The name on the pages. */
   readonly name: string;
-  /** 127.0.0.1; default a free one. */
+  /** A port on 127.0.0.1; by default a free one. */
   readonly port?: number;
-  /** The people who may sign in, by name; the name is `sub`. There are no passwords. */
+  /** The people who may sign in, by name. The name is `sub`. There are no passwords. */
   readonly users: readonly string[];
-  /** What else the userinfo endpoint says of people, by name: a claim of roles, which clients get with `openid`. */
+  /** Additional claims of people at the userinfo endpoint, by name: their roles, which clients get with `openid`. */
   readonly roles?: Readonly<Record<string, unknown>>;
   readonly clients: readonly StandInClient[];
   /** Scopes of the APIs that this server guards. */
@@ -43,26 +43,29 @@ export interface AuthorizationServerOptions {
   readonly resources?: readonly string[];
   /** Binds tokens to the key of a client that proves one (DPoP), with a nonce of the server. */
   readonly bindsTokens?: true;
-  /** Signs the tokens of workloads. */
+  /** The platform that signs the tokens of workloads. */
   readonly platform?: TrustedPlatform;
-  /** Exchanges sign-ins for assertions, as a company's provider does. */
+  /** Present for a company's provider, which exchanges sign-ins for assertions. */
   readonly company?: CompanyPolicy;
   /** The issuer of the company whose assertions are accepted. */
   readonly trusts?: string;
-  /** True: clients may register by themselves (RFC 7591). */
+  /** True if clients may register themselves (RFC 7591). */
   readonly registration?: boolean;
-  /** True: access tokens are JWTs that APIs verify by its keys (`/jwks`). Default: APIs ask about them. */
+  /**
+   * True if access tokens are JWTs that APIs verify with the server's keys (`/jwks`). By default, APIs ask the server
+   * about tokens.
+   */
   readonly signsAccessTokens?: boolean;
-  /** Default 600. */
+  /** The lifetime of access tokens in seconds; by default 600. */
   readonly accessTokenSeconds?: number;
-  /** How long a person's consent lasts, and a refresh token that is not used. Default a day. */
+  /** How long a consent and an unused refresh token last, in seconds; by default a day. */
   readonly grantSeconds?: number;
 }
 
-/** A running stand-in. What it remembers ends with it. */
+/** A running stand-in. Its state is lost when it ends. */
 export interface AuthorizationServer {
   readonly issuer: string;
-  /** How often the token endpoint was called with this grant type, failures included. */
+  /** How often the token endpoint was called with this grant type, including failures. */
   tokenCalls(
     grantType:
       | 'authorization_code'
@@ -71,11 +74,11 @@ export interface AuthorizationServer {
       | typeof JWT_BEARER
       | typeof TOKEN_EXCHANGE,
   ): number;
-  /** Ids of grants that were ended because a code or an old refresh token came a second time. */
+  /** Ids of grants that were ended because a code or an old refresh token was used a second time. */
   reusedFamilies(): readonly string[];
-  /** Ends all access that this user gave, or that this client has for itself; returns how many grants. */
+  /** Ends all access that this user gave, or that this client has for itself. Returns the number of grants. */
   revokeUser(userId: string): number;
-  /** Lets an endpoint fail until the returned function is called. */
+  /** Makes an endpoint fail until the returned function is called. */
   misbehave(fault: ServerFault): () => void;
   close(): Promise<void>;
 }
@@ -83,8 +86,8 @@ export interface AuthorizationServer {
 const HOUR_SECONDS = 3600;
 
 /**
- * A real OAuth 2.1 and OpenID Connect server (oidc-provider) with invented people: PKCE for every client, `iss`
- * in answers, refresh tokens that rotate and end their family when an old one comes back.
+ * A real OAuth 2.1 and OpenID Connect server (oidc-provider) with invented people. It requires PKCE of every client and
+ * sends `iss` in answers. Its refresh tokens rotate, and reusing an old one ends their family.
  */
 export async function startAuthorizationServer(
   options: AuthorizationServerOptions,
@@ -105,7 +108,7 @@ export async function startAuthorizationServer(
     const { route, params } = ctx.oidc ?? {};
     if (route === 'token') count(String(params?.grant_type ?? 'none'));
   });
-  // A revocation that a client asked for comes by another route.
+  // A revocation by a client's request takes another path.
   provider.on('grant.revoked', (ctx, grantId) => {
     if (ctx.oidc.route === 'token') store.reusedFamilies.add(grantId);
   });
@@ -147,7 +150,7 @@ function configurationOf(
   const firstParty = new Set(
     options.clients.filter((one) => one.firstParty === true).map((one) => one.clientId),
   );
-  // Browsers share cookies between the ports of a host, so two stand-ins must not use the same names.
+  // Browsers share cookies between the ports of a host, so two stand-ins must use different names.
   const prefix = `p${new URL(issuer).port}`;
 
   return {
@@ -168,7 +171,7 @@ function configurationOf(
     issueRefreshToken: async (_ctx, client) => client.grantTypeAllowed('refresh_token'),
     expiresWithSession: async () => false,
     interactions: { url: (_ctx, { uid }) => `/interaction/${uid}` },
-    // Each connection is a grant of its own: one that is revoked takes no other with it.
+    // Each connection has its own grant, so revoking one does not affect the others.
     async loadExistingGrant(ctx) {
       const grantId = ctx.oidc.result?.consent?.grantId;
       if (grantId !== undefined) return ctx.oidc.provider.Grant.find(grantId);

@@ -14,24 +14,24 @@ type Endpoint = keyof typeof PATHS;
 /** How an endpoint misbehaves until the fault is removed. */
 export interface ServerFault {
   readonly at: Endpoint;
-  /** Answers later by this much, ms; with nothing else said, properly then. */
+  /** Delays the answer by this time, in ms. Without other members, the delayed answer is correct. */
   readonly delayMs?: number;
-  /** Answers with this status; the authorization endpoint sends the browser back with `error` instead. */
+  /** Answers with this status. The authorization endpoint instead redirects the browser back with `error`. */
   readonly status?: number;
-  /** The OAuth error code of that answer; default `server_error`. */
+  /** The OAuth error code in that answer; by default `server_error`. */
   readonly error?: string;
   /** Repeats the whole request in the error, as careless servers do. */
   readonly reflect?: boolean;
 }
 
 export interface Faults {
-  /** Takes the request when a fault is set for it. */
+  /** Handles the request if a fault is set for it. */
   handle(req: IncomingMessage, res: ServerResponse): Promise<'handled' | 'pass'>;
-  /** Sets a fault; the returned function takes it back, and what it still delays goes on. */
+  /** Sets a fault. The returned function removes it; answers that are already delayed continue. */
   set(fault: ServerFault): () => void;
 }
 
-/** Faults that tests order. `onToken` gets the grant type of every token request that is refused here. */
+/** Faults that tests set. `onToken` gets the grant type of each token request that is refused here. */
 export function createFaults(issuer: () => string, onToken: (grantType: string) => void): Faults {
   const faults = new Map<ServerFault, AbortController>();
 

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Interaction, default as Provider } from 'oidc-provider';
 
 export interface PagesOptions {
-  /** Named on every page. */
+  /** The name on every page. */
   readonly name: string;
   readonly users: readonly string[];
 }
@@ -11,7 +11,7 @@ type Handler = (req: IncomingMessage, res: ServerResponse) => Promise<void>;
 
 const BODY_BYTES_MAX = 16 * 1024;
 
-/** The pages of a stand-in's sign-in and consent: plain HTML, no script. Handles `/interaction/...` only. */
+/** The sign-in and consent pages of a stand-in, in plain HTML without scripts. Handles only `/interaction/...`. */
 export function createPages(provider: Provider, { name, users }: PagesOptions): Handler {
   const page = (res: ServerResponse, status: number, title: string, body: string) =>
     sendPage(res, status, `${title} - ${name}`, `<h1>${escapeHtml(title)}</h1>${body}`);
@@ -82,7 +82,7 @@ async function grantAll(provider: Provider, { params, session, prompt }: Interac
   return grant.save();
 }
 
-/** Sends a whole HTML page that calls itself a stand-in. `body` is markup. */
+/** Sends a whole HTML page that says that it is a stand-in. `body` is markup. */
 export function sendPage(res: ServerResponse, status: number, title: string, body: string): void {
   const html = `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${escapeHtml(title)}</title>
 <meta name="viewport" content="width=device-width"><style>:root{color-scheme:light dark}body{font:1rem/1.5 system-ui;max-width:32rem;margin:3rem auto;padding:0 1rem}
@@ -97,12 +97,12 @@ small{display:block;margin-top:3rem;opacity:.75}</style></head>
     .end(html);
 }
 
-/** `text` as it may stand in HTML, attribute values included. */
+/** `text` escaped for HTML, including attribute values. */
 export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/gu, (sign) => `&#${sign.codePointAt(0)};`);
 }
 
-/** A request's body as text; rejects beyond 16 kB. */
+/** A request's body as text. Rejects above 16 kB. */
 export async function readBody(req: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;

@@ -1,17 +1,18 @@
 import { type Adapter, type AdapterPayload, errors } from 'oidc-provider';
 
-/** Everything a stand-in authorization server remembers, in this process. */
+/** Everything that a stand-in authorization server stores, in this process. */
 export interface AuthorizationStore {
   readonly adapter: (model: string) => Adapter;
-  /** Ids of grants that ended because a code or refresh token came a second time. */
+  /** Ids of grants that ended because a code or refresh token was used a second time. */
   readonly reusedFamilies: Set<string>;
-  /** Ends every grant of a user and all tokens under them; returns how many there were. */
+  /** Ends every grant of a user and all its tokens. Returns the number of grants. */
   revokeUser(userId: string): number;
 }
 
 /**
- * Keeps what oidc-provider stores. Its own memory adapter forgets beyond a thousand entries, which many sign-ins
- * at a time exceed, and lets two refreshes that arrive together both win; here the second one ends the family.
+ * Stores oidc-provider's data. The package's own memory adapter is not used: it forgets data beyond a thousand entries,
+ * which many simultaneous sign-ins exceed, and it lets two simultaneous refreshes both succeed. Here, the second one
+ * ends the family.
  */
 export function createAuthorizationStore(): AuthorizationStore {
   const rows = new Map<string, AdapterPayload>();

@@ -3,7 +3,7 @@ interface VerifierOptions {
   /** The API's own client at the authorization server. */
   readonly clientId: string;
   readonly clientSecret: string;
-  /** The API itself, when tokens must be meant for it (RFC 8707). */
+  /** The API's own identifier, if tokens must be meant for it (RFC 8707). */
   readonly resource?: string;
 }
 
@@ -25,8 +25,8 @@ interface IntrospectedToken {
 }
 
 /**
- * Asks the authorization server about tokens, as an API does that cannot read them (RFC 7662). Gives nothing for
- * a token that is unknown, expired, revoked or meant for another API; rejects when the server does not answer.
+ * Asks the authorization server about tokens, like an API that cannot read them (RFC 7662). Undefined for a token that
+ * is unknown, expired, revoked or meant for another API. Rejects if the server does not answer.
  */
 export function createTokenVerifier(
   options: VerifierOptions,

@@ -1,11 +1,11 @@
-/** Cookies as a browser keeps them for one person: by host, whatever the port. */
+/** Cookies of one person's browser. They belong to a host, regardless of the port. */
 export interface CookieJar {
-  /** The `cookie` header for a request, empty when there are none. */
+  /** The `cookie` header for a request; empty if there are no cookies. */
   header(url: string): string;
   store(url: string, setCookies: readonly string[]): void;
 }
 
-/** An empty jar. Ignores `Secure`, so that it also works on loopback without TLS. */
+/** An empty jar. It ignores `Secure`, so that it also works on loopback without TLS. */
 export function createCookieJar(): CookieJar {
   const cookies = new Map<string, { host: string; path: string; pair: string }>();
   return {
@@ -33,14 +33,14 @@ export function createCookieJar(): CookieJar {
 }
 
 export interface Walk {
-  /** Where the person is sent. */
+  /** The address to which the person is sent. */
   readonly url: string;
   readonly user: string;
-  /** Their answer on consent pages; default `accept`. */
+  /** The person's answer on consent pages; by default `accept`. */
   readonly consent?: 'accept' | 'refuse';
-  /** Their browser's cookies; default a fresh browser. */
+  /** The cookies of the person's browser; by default a new browser. */
   readonly jar?: CookieJar;
-  /** The walk ends before it calls the first such address; default the first with another host or port. */
+  /** The walk ends before it calls the first such address; by default, the first with another host or port. */
   readonly stopAt?: (url: string) => boolean;
 }
 
@@ -49,8 +49,8 @@ const STEP_MS_MAX = 30_000;
 const FORM = /<form method="post" action="([^"]+)" data-form="([^"]+)">/gu;
 
 /**
- * Goes through a stand-in's pages as a person would, without a browser: follows redirects, signs in, consents.
- * Returns the address where the walk ended; throws when it finds no way on.
+ * Goes through a stand-in's pages as a person would, without a browser: follows redirects, signs in, consents. Returns
+ * the address where the walk ended. Throws if it finds no next step.
  */
 export async function walkSignIn(walk: Walk): Promise<string> {
   const { user, consent = 'accept', jar = createCookieJar() } = walk;

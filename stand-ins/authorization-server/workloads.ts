@@ -3,14 +3,17 @@ import { errors, type Provider } from 'oidc-provider';
 
 /** A platform whose workloads the server trusts. */
 export interface TrustedPlatform {
-  /** `iss` of its tokens. */
+  /** The `iss` of its tokens. */
   readonly issuer: string;
   readonly publicKey: CryptoKey;
 }
 
 export const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 
-/** The JWT bearer grant (RFC 7523) for workloads: their token must be signed by the platform, and be for this server. */
+/**
+ * The JWT bearer grant (RFC 7523) for workloads. The platform must have signed their token, and it must be meant for
+ * this server.
+ */
 export function acceptWorkloads(provider: Provider, { issuer, publicKey }: TrustedPlatform): void {
   provider.registerGrantType<{ assertion?: string; resource?: string }>(
     JWT_BEARER,

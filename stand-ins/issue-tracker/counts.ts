@@ -2,27 +2,27 @@ import { z } from 'zod';
 import type { Admission } from './gate.ts';
 import type { Execution } from './store.ts';
 
-/** What reached the MCP endpoint so far. */
+/** What has reached the MCP endpoint so far. */
 export interface TrackerCounts {
   readonly requests: number;
-  /** Requests that carried no bearer token at all. */
+  /** Requests without a bearer token. */
   readonly withoutToken: number;
-  /** Replies with 401, for whatever reason. */
+  /** Replies with 401, for any reason. */
   readonly unauthorized: number;
-  /** JSON-RPC messages of requests that were let in, by method. */
+  /** JSON-RPC messages in admitted requests, by method. */
   readonly methods: Readonly<Record<string, number>>;
-  /** Tool calls that were let in, by tool; those that a fault hit included. */
+  /** Admitted tool calls, by tool, including those hit by a fault. */
   readonly tools: Readonly<Record<string, number>>;
   /** Changes made, by tool. */
   readonly executed: Readonly<Record<string, number>>;
-  /** Issues created by the same person with the same title and body as one before. */
+  /** Issues for which the same person had already created one with the same title and body. */
   readonly repeated: number;
 }
 
 export interface Tally {
   noteRequest(kind: Admission['kind']): void;
   noteUnauthorized(): void;
-  /** Counts the JSON-RPC messages of a request that was let in. */
+  /** Counts the JSON-RPC messages in an admitted request. */
   noteBody(body: unknown): void;
   noteExecution(execution: Execution): void;
   counts(): TrackerCounts;
@@ -83,7 +83,7 @@ const RpcRequest = z.looseObject({
 });
 export type RpcRequest = z.infer<typeof RpcRequest>;
 
-/** The JSON-RPC requests and notifications in a body; replies and what is none are passed over. */
+/** The JSON-RPC requests and notifications in a body. Replies and invalid messages are ignored. */
 export function messagesOf(body: unknown): RpcRequest[] {
   const messages: unknown[] = Array.isArray(body) ? body : [body];
   return messages.flatMap((message) => RpcRequest.safeParse(message).data ?? []);

@@ -4,24 +4,27 @@ import { createTally, type TrackerCounts } from './counts.ts';
 import { jsonOf, startLocalServer } from './http.ts';
 
 interface EchoToolsOptions {
-  /** Headers that every request must carry, by lower-case name, else 401: a project's credential. Default none. */
+  /**
+   * Headers that every request must contain, in lower case; otherwise it gets 401. They stand for a project's
+   * credential. By default none.
+   */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Default a free one. */
+  /** By default a free one. */
   readonly port?: number;
 }
 
 export interface EchoTools {
   /** The MCP endpoint. */
   readonly url: string;
-  /** `withoutToken` counts the requests that lacked a header or had another value in it. */
+  /** `withoutToken` counts requests in which a header was missing or wrong. */
   counts(): Pick<TrackerCounts, 'requests' | 'withoutToken' | 'methods' | 'tools'>;
-  /** Stops at once; open requests are cut. */
+  /** Stops at once and cuts open requests. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts an MCP server on 127.0.0.1 that knows no people: its one tool, `echo`, gives back its text. It is a stand-in
- * for a tool that a whole project uses with one credential, or with none.
+ * Starts an MCP server on 127.0.0.1 that has no users. Its only tool, `echo`, returns its text. It is a stand-in for a
+ * tool that a whole project uses with one credential or none.
  */
 export async function startEchoTools({ headers = {}, port }: EchoToolsOptions = {}): Promise<EchoTools> {
   const tally = createTally();

@@ -17,17 +17,17 @@ export type TrackerFault =
   | { readonly kind: 'status'; readonly status: number }
   | { readonly kind: 'rpc-error' | 'hang' | 'cut' | 'lost-reply' };
 
-/** Which calls a fault hits; default any. */
+/** The calls that a fault hits; by default any. */
 export interface FaultTarget {
   readonly tool?: string;
   readonly subject?: string;
-  /** How many calls it hits; default 1. */
+  /** How many calls it hits; by default 1. */
   readonly times?: number;
 }
 
 export interface FaultQueue {
   add(fault: TrackerFault, target?: FaultTarget): void;
-  /** The fault for this call, used up by asking; the one that was added first when several fit. */
+  /** Takes the fault for this call, which counts as one use. If several match, takes the one that was added first. */
   take(tool: string, subject: string): TrackerFault | undefined;
 }
 

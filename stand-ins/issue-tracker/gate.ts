@@ -10,25 +10,28 @@ export interface Bearer {
   readonly boundTo?: string;
 }
 
-/** Returns the user of a token; undefined for one that is wrong, expired or revoked. A throw is an outage. */
+/** Returns the user of a token; undefined for one that is wrong, expired or revoked. An exception means an outage. */
 export type Verify = (token: string) => Promise<Bearer | undefined> | Bearer | undefined;
 
 export interface Gate {
   readonly verify: Verify;
-  /** Scopes that a token must carry. */
+  /** Scopes that a token must have. */
   readonly scopes: readonly string[];
-  /** Where the protected resource metadata is, RFC 9728. */
+  /** The address of the protected resource metadata (RFC 9728). */
   readonly metadataUrl: string;
-  /** True: takes tokens only that are bound to a key, which each request must prove (DPoP, RFC 9449). */
+  /** True if only tokens bound to a key are accepted, which each request must prove (DPoP, RFC 9449). */
   readonly bound: boolean;
 }
 
-/** The user of a request, or the reply that refuses it. */
+/** The user of a request; or the reply that refuses the request. */
 export type Admission =
   | { readonly kind: 'admitted'; readonly bearer: Bearer; readonly authInfo: AuthInfo }
   | { readonly kind: 'no-token' | 'bad-token' | 'scope' | 'outage'; readonly reply: Response };
 
-/** Lets a request in by its bearer token: RFC 6750, with the pointer that MCP's authorization asks for. */
+/**
+ * Admits a request by its bearer token (RFC 6750). Refusals contain the address of the metadata, as MCP's authorization
+ * requires.
+ */
 export async function admit(request: Request, gate: Gate): Promise<Admission> {
   const scheme = gate.bound ? /^dpop +(\S+)$/i : /^bearer +(\S+)$/i;
   const token = scheme.exec(request.headers.get('authorization') ?? '')?.[1];
@@ -61,7 +64,7 @@ async function verified(verify: Verify, token: string): Promise<Bearer | 'outage
   }
 }
 
-/** True where the request has a proof of its own, by the key of its token. */
+/** True if the request contains a new proof by the key of its token. */
 async function isProven(request: Request, token: string, { boundTo }: Bearer): Promise<boolean> {
   const proof = request.headers.get('dpop') ?? '';
   const verified = await jwtVerify(proof, EmbeddedJWK, { typ: 'dpop+jwt', maxTokenAge: 60 }).catch(
@@ -77,7 +80,7 @@ async function isProven(request: Request, token: string, { boundTo }: Bearer): P
   );
 }
 
-// RFC 6750: a request without any token gets no error code.
+// RFC 6750: a request without a token gets no error code.
 function challenge({ metadataUrl, scopes, bound }: Gate, status: number, error?: string): Response {
   const parameters = [
     ...(error === undefined ? [] : [`error="${error}"`]),

@@ -9,16 +9,16 @@ import {
 } from '@modelcontextprotocol/server';
 import { listenOn, listenOnFreePort } from '../../test/harness/free-port.ts';
 
-/** Answers one request; `cut` breaks its connection, and whatever is answered then goes nowhere. */
+/** Answers one request. `cut` breaks its connection, and the answer is then discarded. */
 export type Serve = (request: Request, cut: () => void) => Promise<Response>;
 
 /** An HTTP server on 127.0.0.1. */
 interface LocalServer {
-  /** Stops at once; open requests are cut. */
+  /** Stops at once and cuts open requests. */
   stop(): Promise<void>;
 }
 
-/** Serves on 127.0.0.1, for callers on this machine only; `serveAt` gets the origin that was listened at. */
+/** Serves on 127.0.0.1, only for callers on this machine. `serveAt` gets the server's origin. */
 export async function startLocalServer(
   serveAt: (origin: string) => Serve,
   port?: number,
@@ -27,7 +27,7 @@ export async function startLocalServer(
   const server = createServer((req, res) => {
     const fetch = (request: Request) =>
       Promise.resolve(refusalOfStrangers(request) ?? serve(request, () => res.destroy()));
-    // Node's own type differs from that one in `method?: string | undefined` alone.
+    // Node's own type differs only in `method?: string | undefined`.
     toNodeHandler({ fetch })(req as NodeIncomingMessageLike, res).catch(() => res.destroy());
   });
   if (port !== undefined) await listenOn(server, port);
@@ -44,7 +44,7 @@ export async function startLocalServer(
   };
 }
 
-/** The JSON in a request's body, which stays readable; nothing when there is none. */
+/** The JSON in a request's body; undefined if there is none. The body stays readable. */
 export async function jsonOf(request: Request): Promise<unknown> {
   try {
     return await request.clone().json();
@@ -53,12 +53,12 @@ export async function jsonOf(request: Request): Promise<unknown> {
   }
 }
 
-/** Resolves when the caller is gone. */
+/** Resolves when the caller has disconnected. */
 export async function untilLeft({ signal }: Request): Promise<void> {
   if (!signal.aborted) await once(signal, 'abort');
 }
 
-// A page in a browser may not reach a server on loopback by a name of its own.
+// A page in a browser must not reach a server on loopback through its own host name.
 function refusalOfStrangers(request: Request): Response | undefined {
   return (
     hostHeaderValidationResponse(request, localhostAllowedHostnames()) ??

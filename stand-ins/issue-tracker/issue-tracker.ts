@@ -13,27 +13,27 @@ import { createFixedServer, createTrackerServer } from './tools.ts';
 
 export interface IssueTrackerOptions {
   readonly verify: Verify;
-  /** The issuer that the protected resource metadata names; default none. */
+  /** The issuer in the protected resource metadata; by default none. */
   readonly authorizationServer?: string;
-  /** Scopes that a token must carry, else 403; default none. */
+  /** Scopes that a token must have, otherwise the reply is 403; by default none. */
   readonly scopes?: readonly string[];
-  /** True: tokens must be bound to a key (DPoP); default bearer tokens. */
+  /** True if tokens must be bound to a key (DPoP); by default bearer tokens are accepted. */
   readonly bound?: boolean;
-  /** Default a free one. */
+  /** By default a free one. */
   readonly port?: number;
 }
 
 export interface IssueTracker {
-  /** The MCP endpoint, which is also the resource that tokens are for (RFC 8707). */
+  /** The MCP endpoint, which is also the resource of the tokens (RFC 8707). */
   readonly url: string;
   counts(): TrackerCounts;
-  /** A person's issues; every person begins with two. */
+  /** A person's issues. Every person starts with two. */
   issuesOf(subject: string): readonly Issue[];
-  /** Every change made, in order. */
+  /** All changes made, in order. */
   readonly executions: readonly Execution[];
-  /** Makes the next tool call fail, or the next of a tool or person. */
+  /** Makes the next tool call fail, or the next call of a certain tool or person. */
   failNext(fault: TrackerFault, target?: FaultTarget): void;
-  /** Stops at once; open requests are cut. */
+  /** Stops at once and cuts open requests. */
   stop(): Promise<void>;
 }
 
@@ -42,8 +42,8 @@ const METADATA_PATH = '/.well-known/oauth-protected-resource';
 
 /**
  * Starts an MCP server for issues on 127.0.0.1, over Streamable HTTP, for clients of the 2025 revisions and of
- * 2026-07-28. Every request needs its person's bearer token, and each person sees their own issues. It is a stand-in
- * for a real service, with counts of what reached it.
+ * 2026-07-28. Every request needs a person's bearer token, and each person sees their own issues. It is a stand-in for
+ * a real service, and counts what reaches it.
  */
 export async function startIssueTracker(options: IssueTrackerOptions): Promise<IssueTracker> {
   const store = createIssueStore();
@@ -88,7 +88,7 @@ interface Deps {
 function routes(deps: Deps): Serve {
   return async (request, cut) => {
     const { pathname } = new URL(request.url);
-    // Clients try below the endpoint's path first, then at the root.
+    // Clients try the address below the endpoint's path first, then the one at the root.
     if (pathname === METADATA_PATH || pathname === `${METADATA_PATH}${PATH}`) return metadata(deps);
     if (pathname !== PATH) return new Response(null, { status: 404 });
     const admission = await admit(request, deps.gate);

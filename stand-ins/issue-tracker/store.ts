@@ -13,14 +13,14 @@ export interface Execution {
   readonly subject: string;
   readonly tool: string;
   readonly arguments: Readonly<Record<string, unknown>>;
-  /** The `_meta` of the call, as the tool saw it. */
+  /** The `_meta` of the call, as the tool received it. */
   readonly meta: Readonly<Record<string, unknown>>;
 }
 
 /** The initial issues of every person. */
 const FIRST_TITLES = ['The login page is slow', 'The export forgets a column'] as const;
 
-/** Every person's own issues, and what was done to them. Numbers begin at 1 for each person. */
+/** Every person's own issues, and all changes to them. Numbers begin at 1 for each person. */
 export interface IssueStore {
   issuesOf(subject: string): Issue[];
   find(subject: string, number: number): Issue | undefined;

@@ -13,7 +13,7 @@ const INFO = { name: 'issue-tracker', title: 'Issue tracker', version: '1.0.0' }
 const READS = { readOnlyHint: true, idempotentHint: true, openWorldHint: false } as const;
 const IssueNumber = z.int().positive().describe('The number of the issue');
 
-/** An MCP server with the tools of the tracker, as one person sees it. */
+/** An MCP server with the tracker's tools for one person. */
 export function createTrackerServer(deps: ToolDeps): McpServer {
   const server = new McpServer(INFO);
   addReaders(server, deps);
@@ -21,7 +21,7 @@ export function createTrackerServer(deps: ToolDeps): McpServer {
   return server;
 }
 
-/** An MCP server whose tool of that name gives this result, whatever it is called with. */
+/** An MCP server with one tool, which always returns this result. */
 export function createFixedServer(tool: string, text: string, isError: boolean): McpServer {
   const server = new McpServer(INFO);
   server.registerTool(tool, { inputSchema: z.looseObject({}) }, () => ({

@@ -2,23 +2,26 @@ import { createServer, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import { listenOnFreePort } from '../../test/harness/free-port.ts';
 
-/** A mail that was taken. */
+/** A received mail. */
 export interface ReceivedMail {
   readonly to: readonly string[];
   readonly subject: string;
   readonly text: string;
 }
 
-/** A mail server on this machine that takes every mail and sends none on. */
+/** A mail server on this machine that accepts every mail and forwards none. */
 export interface MailServer {
   /** Its address for clients, `smtp://…`. */
   readonly url: string;
-  /** In the order in which they came; grows. */
+  /** The mails in the order of arrival; the list grows. */
   readonly mails: readonly ReceivedMail[];
   stop(): void;
 }
 
-/** Starts a server that speaks as much of SMTP (RFC 5321) as a client without TLS and sign-in needs, for mails of plain text. */
+/**
+ * Starts a server that supports the part of SMTP (RFC 5321) which a client without TLS and sign-in needs, for
+ * plain-text mails.
+ */
 export async function startMailServer(): Promise<MailServer> {
   const mails: ReceivedMail[] = [];
   const sockets = new Set<Socket>();
@@ -45,7 +48,7 @@ async function converse(socket: Socket, onMail: (mail: ReceivedMail) => void): P
   say('220 localhost');
   for await (const line of createInterface({ input: socket })) {
     if (lines !== undefined) {
-      // A point begins each line that itself begins with one; alone it ends the mail.
+      // A line that begins with a dot is sent with an additional dot. A single dot ends the mail.
       if (line !== '.') lines.push(line.replace(/^\./, ''));
       else {
         onMail(parse(to, lines));

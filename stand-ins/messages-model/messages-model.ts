@@ -3,11 +3,11 @@ import { createServer, type ServerResponse } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { listenOnFreePort } from '../../test/harness/free-port.ts';
 
-/** A server that speaks the Messages API, for programs that take no other. */
+/** A server for the Messages API, for programs that support no other API. */
 export interface MessagesModel {
   /** The base URL, without `/v1`. */
   readonly url: string;
-  /** The results of tools that it was sent, in order. */
+  /** The results of tools that it received, in order. */
   readonly results: readonly ToolResult[];
   stop(): void;
 }
@@ -26,7 +26,7 @@ interface MessagesRequest {
   readonly messages: readonly { readonly content: string | readonly { readonly type: string }[] }[];
 }
 
-/** The call that the model makes of its first tool, until it gets a result. */
+/** The call that the model makes with its first tool, until it gets a result. */
 export interface FirstCall {
   readonly name: string;
   readonly input: object;

@@ -13,7 +13,7 @@ interface ApiDeps {
 const SESSION_MS = 30 * 60_000;
 const SKEW_MS = 60_000;
 
-/** Nango's REST API, as far as a connector needs it. */
+/** The part of Nango's REST API that a connector needs. */
 export function createNangoApiRoutes(
   deps: ApiDeps,
 ): (req: IncomingMessage, res: ServerResponse) => Promise<void> {

@@ -7,7 +7,7 @@ import { createNangoStore, type StoredSession } from './store.ts';
 import { createWebhookSender, type SentWebhook } from './webhooks.ts';
 
 export interface NangoOptions {
-  /** 127.0.0.1; default a free one. */
+  /** A port on 127.0.0.1; by default a free one. */
   readonly port?: number;
   /** The key of its API. */
   readonly secretKey: string;
@@ -16,16 +16,16 @@ export interface NangoOptions {
 
 /** A running stand-in for Nango. */
 export interface NangoStandIn {
-  /** Its API and its Connect UI. */
+  /** The origin of its API and its Connect UI. */
   readonly url: string;
-  /** To be registered as redirect URI at the authorization servers of its integrations. */
+  /** The redirect URI to register at the authorization servers of its integrations. */
   readonly redirectUri: string;
-  /** All webhooks so far, lost ones included. */
+  /** All webhooks so far, including lost ones. */
   readonly webhooks: readonly SentWebhook[];
   addIntegration(name: string, integration: NangoIntegration): void;
-  /** Where webhooks go from now on. */
+  /** Sets the address for further webhooks. */
   sendWebhooksTo(url: string): void;
-  /** Lets webhooks get lost from now on, or no more. */
+  /** Makes further webhooks get lost, or ends that. */
   loseWebhooks(lost: boolean): void;
   close(): Promise<void>;
 }
@@ -37,8 +37,8 @@ interface Pending {
 }
 
 /**
- * Speaks the part of Nango that a connector meets: sessions, connections, signed webhooks and a Connect page, with
- * a real OAuth leg behind it. Built from Nango's published types; it is not Nango.
+ * Starts a stand-in for the part of Nango that a connector uses: sessions, connections, signed webhooks and a Connect
+ * page, with real OAuth behind it. It is built from Nango's published types and contains none of Nango's code.
  */
 export async function startNango(options: NangoOptions): Promise<NangoStandIn> {
   const server = createServer();

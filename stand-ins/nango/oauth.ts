@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { StoredTokens } from './store.ts';
 
-/** An OAuth client that the stand-in for Nango plays. */
+/** An OAuth client in whose name the stand-in for Nango acts. */
 export interface NangoIntegration {
   readonly issuer: string;
   readonly clientId: string;
@@ -20,7 +20,7 @@ interface Endpoints {
   readonly token_endpoint: string;
 }
 
-/** Where to send the browser, and what to remember until it comes back. */
+/** The address to which the browser is sent, and the state to keep until it returns. */
 export async function beginOAuth(integration: NangoIntegration, redirectUri: string): Promise<Authorization> {
   const { authorization_endpoint } = await endpointsOf(integration);
   const state = randomBytes(24).toString('hex');
@@ -38,7 +38,7 @@ export async function beginOAuth(integration: NangoIntegration, redirectUri: str
   return { url: url.href, state, verifier };
 }
 
-/** Takes a code or a refresh token to the token endpoint; rejects when it gives no token. */
+/** Exchanges a code or a refresh token at the token endpoint. Rejects if it returns no token. */
 export async function requestTokens(
   integration: NangoIntegration,
   grant: Readonly<Record<string, string>>,

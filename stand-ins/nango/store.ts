@@ -3,7 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 export interface StoredSession {
   readonly tags: Readonly<Record<string, string>>;
   readonly allowed: readonly string[];
-  /** The connection that this session renews, if it is one of those. */
+  /** The connection that this session renews, if any. */
   readonly connectionId?: string;
 }
 
@@ -28,7 +28,7 @@ export interface NangoStore {
   /** Returns the session's bearer token. */
   addSession(session: StoredSession): string;
   session(token: string): StoredSession | undefined;
-  /** Creates a connection, or puts new tokens into the one that the session renews. */
+  /** Creates a connection, or replaces the tokens of the connection that the session renews. */
   connect(session: StoredSession, integration: string, tokens: StoredTokens): StoredConnection;
   connection(connectionId: string, integration: string): StoredConnection | undefined;
   connections(): readonly StoredConnection[];

@@ -8,19 +8,19 @@ export interface SentWebhook {
 }
 
 interface WebhookSender {
-  /** All webhooks so far, lost ones included. */
+  /** All webhooks so far, including lost ones. */
   readonly sent: readonly SentWebhook[];
   /** Signs the body and delivers it in the background, unless webhooks are being lost. */
   send(body: object): void;
-  /** Lets webhooks get lost from now on, or no more. */
+  /** Makes further webhooks get lost, or ends that. */
   lose(lost: boolean): void;
-  /** Waits for deliveries under way. */
+  /** Waits for current deliveries. */
   settle(): Promise<void>;
 }
 
 const RETRY_DELAYS_MS = [100, 200];
 
-/** Signs as Nango does: HMAC-SHA256 over the raw body; two more tries, then the webhook is lost. */
+/** Signs webhooks as Nango does: HMAC-SHA256 over the raw body. After two more tries, a webhook is lost. */
 export function createWebhookSender(signingKey: string, url: () => string | undefined): WebhookSender {
   const sent: SentWebhook[] = [];
   const underWay = new Set<Promise<void>>();

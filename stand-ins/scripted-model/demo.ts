@@ -33,7 +33,7 @@ function act(turn: Turn): ScriptedReply | undefined {
   return report(turn);
 }
 
-/** Calls a step's tools, or names what it has no tool for. */
+/** Calls a step's tools, or says for which parts there is no tool. */
 function callOrTell(step: readonly PlannedCall[], turn: Turn): ScriptedReply {
   const calls = step.flatMap(({ call }) => call ?? []);
   if (calls.length === step.length) return { calls };

@@ -23,7 +23,7 @@ export type ModelFault =
     }
   | { readonly kind: 'hang' | 'cut' | 'end' | 'malformed' | 'error'; readonly afterChunks?: number };
 
-/** Refuses a request, as a limit or an outage would. */
+/** Refuses a request, like a limit or an outage. */
 export function refusalOf(
   status: number,
   message = 'The scripted model was ordered to refuse this.',
@@ -39,7 +39,7 @@ export function refusalOf(
       };
 }
 
-/** Ends a stream that has begun in the way of this fault; `next` is the text of the chunk that was to come. */
+/** Ends a stream that has begun, in the way of this fault. `next` is the text of the chunk that would come next. */
 export function breakStream(fault: ModelFault, res: ServerResponse, next: string): void {
   switch (fault.kind) {
     case 'cut':
@@ -55,12 +55,12 @@ export function breakStream(fault: ModelFault, res: ServerResponse, next: string
       res.end(`data: ${JSON.stringify(errorBody(refusalOf(500)))}\n\n`);
       return;
     default:
-      // A hang lasts until the caller disconnects; a refusal comes before any stream.
+      // A hang lasts until the caller disconnects. A refusal comes before the stream begins.
       return;
   }
 }
 
-/** Sends half of a whole reply in the way of this fault. */
+/** Sends half of a whole reply, in the way of this fault. */
 export function breakBody(fault: ModelFault, res: ServerResponse, body: string): void {
   if (fault.kind === 'hang') return;
   const half = body.slice(0, Math.ceil(body.length / 2));

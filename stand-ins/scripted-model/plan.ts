@@ -1,8 +1,8 @@
 import type { OfferedTool, ScriptedCall, Turn } from './script.ts';
 
-/** A call to make, or what there is no tool for. */
+/** A call to make, or a request for which there is no tool. */
 export interface PlannedCall {
-  /** What it is for, as a verb phrase. */
+  /** The purpose of the call, as a verb phrase. */
   readonly purpose: string;
   readonly call?: ScriptedCall;
 }
@@ -21,7 +21,7 @@ export function planOf({ userText, tools }: Turn): PlannedCall[][] {
 }
 
 interface Clause {
-  /** With its quotes hidden, so that their words are not mistaken for the request's own. */
+  /** The clause with its quotes hidden, so that their words are not taken for parts of the request. */
   readonly clause: string;
   readonly reveal: (text: string) => string;
   readonly tools: readonly OfferedTool[];
@@ -108,7 +108,7 @@ function speaksOf(tool: OfferedTool, agent: string): boolean {
   return JSON.stringify([tool.name, tool.parameters]).toLowerCase().includes(agent.toLowerCase());
 }
 
-/** Gives every required text the task, and every required choice the option that names the agent. */
+/** Sets every required text to the task, and every required choice to the option that names the agent. */
 function fillIn({ parameters }: OfferedTool, agent: string, task: string): Record<string, unknown> {
   const properties = (parameters.properties ?? {}) as Readonly<Record<string, { enum?: unknown[] }>>;
   const required = (parameters.required ?? Object.keys(properties)) as readonly string[];
@@ -123,12 +123,12 @@ function fillIn({ parameters }: OfferedTool, agent: string, task: string): Recor
   );
 }
 
-// Brackets that people do not type mark a quote: ⟦0⟧ is the first one.
+// A hidden quote is marked by brackets that people do not type: ⟦0⟧ is the first one.
 const QUOTE = /⟦\d+⟧/;
 
 function hideQuotes(text: string): { hidden: string; reveal: (hidden: string) => string } {
   const quotes: string[] = [];
-  // Single quotes count only around words, so that an apostrophe is none.
+  // Single quotes count only around words, so that an apostrophe does not count.
   const hidden = text.replace(/"([^"]*)"|(?<=^|\s)'([^']*)'(?=$|[\s.,;!?])/g, (_, double, single) => {
     quotes.push(double ?? single);
     return `⟦${quotes.length - 1}⟧`;

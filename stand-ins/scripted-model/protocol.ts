@@ -29,14 +29,14 @@ export type ChatMessage = z.infer<typeof ChatMessage>;
 const ToolOffer = z.looseObject({
   type: z.literal('function'),
   function: z.looseObject({
-    // What the real endpoints take, so that a tool name that they would refuse is refused here too.
+    // The names that real endpoints accept, so that a tool name which they would refuse is refused here too.
     name: z.string().regex(/^[\w-]{1,64}$/),
     description: z.string().optional(),
     parameters: z.looseObject({ type: z.literal('object') }).optional(),
   }),
 });
 
-/** The body of `POST /v1/chat/completions`, as far as a script reads it; other fields pass unchanged. */
+/** The members of a `POST /v1/chat/completions` body that a script reads. Other members are kept. */
 export const ChatRequest = z.looseObject({
   model: z.string().min(1),
   messages: z.array(ChatMessage).min(1),
@@ -49,7 +49,7 @@ export const ChatRequest = z.looseObject({
 });
 export type ChatRequest = z.infer<typeof ChatRequest>;
 
-/** The body of a refused request's reply. */
+/** The body of the reply to a refused request. */
 export interface Refusal {
   readonly status: number;
   readonly message: string;
@@ -58,7 +58,7 @@ export interface Refusal {
   readonly param: string | null;
 }
 
-/** A refusal in the shape that OpenAI's own client reads. */
+/** A refusal in the form that OpenAI's own client reads. */
 export function errorBody({ message, type, code, param }: Refusal): {
   error: Omit<Refusal, 'status'>;
 } {
@@ -69,7 +69,7 @@ export function invalidRequest(message: string, more: Partial<Refusal> = {}): Re
   return { status: 400, message, type: 'invalid_request_error', code: null, param: null, ...more };
 }
 
-/** Reads a request's body; a refusal names the first thing that is wrong with it. */
+/** Reads a request's body. A refusal names its first fault. */
 export function readChatRequest(body: unknown): { request: ChatRequest } | { refusal: Refusal } {
   const read = ChatRequest.safeParse(body);
   if (!read.success) {
@@ -93,7 +93,9 @@ function faultOfTools({ tools = [] }: ChatRequest): string | undefined {
   return twice === undefined ? undefined : `Invalid 'tools': the name '${twice}' is offered twice`;
 }
 
-/** Real endpoints refuse a history in which a tool call has no result or a result has no call; so does this one. */
+/**
+ * The fault of a history in which a tool call has no result or a result has no call. Real endpoints refuse these too.
+ */
 function faultOfOrder(messages: readonly ChatMessage[]): string | undefined {
   const open = new Set<string>();
   for (const [index, message] of messages.entries()) {

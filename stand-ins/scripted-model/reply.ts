@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type ChatMessage, type ChatRequest, textOf } from './protocol.ts';
 import type { FinishReason, ScriptedReply } from './script.ts';
 
-/** What every reply names as its model, whatever model the request names. */
+/** The model that every reply names, whatever model the request names. */
 export const SCRIPTED_MODEL = 'scripted';
 
 interface ToolCallDelta {
@@ -23,19 +23,19 @@ interface Usage {
   readonly total_tokens: number;
 }
 
-/** A reply ready to be sent, piece by piece or whole. */
+/** A reply ready to be sent, in pieces or as a whole. */
 export interface PreparedReply {
   readonly id: string;
   readonly deltas: readonly Delta[];
   readonly finishReason: FinishReason;
-  /** Pieces are counted as tokens: a word of a message, a delta of the reply. */
+  /** Pieces count as tokens: the words of messages, and the deltas of the reply. */
   readonly usage: Usage;
 }
 
-// Small enough that the arguments of any call come in several pieces.
+// So small that the arguments of any call come in several pieces.
 const ARGUMENT_PIECE = 6;
 
-/** Cuts a reply into deltas, no more of them than the request's token limit allows. */
+/** Splits a reply into deltas, at most as many as the request's token limit allows. */
 export function prepare(reply: ScriptedReply, request: ChatRequest): PreparedReply {
   const digest = createHash('sha256').update(JSON.stringify(request.messages)).digest('hex').slice(0, 20);
   const all = [
@@ -59,7 +59,7 @@ export function prepare(reply: ScriptedReply, request: ChatRequest): PreparedRep
   };
 }
 
-/** The chunks of a streamed reply, in order, without the closing `[DONE]`. */
+/** The chunks of a streamed reply in order, without the final `[DONE]`. */
 export function chunksOf(reply: PreparedReply, includeUsage: boolean): object[] {
   const chunk = (delta: object, finishReason: FinishReason | null) => ({
     ...headOf(reply, 'chat.completion.chunk'),
@@ -103,7 +103,7 @@ export function completionOf(reply: PreparedReply): object {
   };
 }
 
-// `created` is fixed: the same request gets the same bytes.
+// `created` is fixed, so that the same request always gets the same bytes.
 function headOf({ id }: PreparedReply, object: string): object {
   return { id, object, created: 0, model: SCRIPTED_MODEL };
 }

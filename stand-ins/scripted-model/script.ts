@@ -8,37 +8,37 @@ export interface OfferedTool {
   readonly parameters: Readonly<Record<string, unknown>>;
 }
 
-/** What a tool gave back, with the call that it answers. */
+/** The result of a tool, with the call that it answers. */
 export interface ToolResult {
   readonly callId: string;
   readonly name: string;
-  /** As the model wrote them. */
+  /** The text of the arguments as the model wrote it. */
   readonly arguments: string;
   readonly text: string;
 }
 
-/** A request as a script reads it. */
+/** A request as its script sees it. */
 export interface Turn {
-  /** The instructions: all system messages joined. */
+  /** The instructions: all system messages together. */
   readonly system: string;
   /** The text of the last user message. */
   readonly userText: string;
   /** The results of the tool calls since that message, in the order of the calls. */
   readonly results: readonly ToolResult[];
-  /** Empty when `tool_choice` is `none`. */
+  /** Empty if `tool_choice` is `none`. */
   readonly tools: readonly OfferedTool[];
   readonly messages: readonly ChatMessage[];
 }
 
-/** A tool call to make. Arguments given as text go out as they are, be they JSON or not. */
+/** A tool call to make. Arguments given as text are sent unchanged, even if they are not JSON. */
 export interface ScriptedCall {
   readonly name: string;
   readonly arguments: Readonly<Record<string, unknown>> | string;
 }
 
-/** The model's reply; several calls are made in parallel. */
+/** The model's reply. Several calls are made in parallel. */
 export interface ScriptedReply {
-  /** What it thinks first. */
+  /** The model's reasoning, which comes first. */
   readonly reasoning?: string;
   readonly text?: string;
   readonly calls?: readonly ScriptedCall[];
@@ -48,16 +48,19 @@ export interface ScriptedReply {
 
 export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter';
 
-/** One rule: its reply to this turn, or nothing to leave it to the next rule. Must be a pure function of the turn. */
+/**
+ * One rule: returns its reply to this turn, or undefined to leave it to the next rule. Must be a pure function of the
+ * turn.
+ */
 export type ScriptRule = (turn: Turn) => ScriptedReply | undefined;
 
-/** The first rule that replies decides. */
+/** Rules in order. The first one with a reply decides. */
 export type Script = readonly ScriptRule[];
 
-/** What is said when no rule replies. */
+/** The reply if no rule has one. */
 const NO_LINE = 'I am a scripted model and have no line for that.';
 
-/** What a script replies to a request: nothing but the script, the messages and the tools decide. */
+/** The reply of a script to a request. It depends only on the script, the messages and the tools. */
 export function replyOf(script: Script, request: ChatRequest): ScriptedReply {
   const turn = turnOf(request);
   for (const rule of script) {
@@ -67,7 +70,7 @@ export function replyOf(script: Script, request: ChatRequest): ScriptedReply {
   return { text: NO_LINE };
 }
 
-/** A request as its script sees it. */
+/** Converts a request for its script. */
 export function turnOf({ messages, tools = [], tool_choice }: ChatRequest): Turn {
   const lastUser = messages.findLastIndex(({ role }) => role === 'user');
   return {

@@ -7,47 +7,47 @@ import { type ChatRequest, errorBody, invalidRequest, type Refusal, readChatRequ
 import { chunksOf, completionOf, type PreparedReply, prepare, SCRIPTED_MODEL } from './reply.ts';
 import { replyOf, type Script } from './script.ts';
 
-/** A chat completions request that was understood, and what became of it. */
+/** A valid chat completions request, and its outcome. */
 export interface ModelRequest {
   readonly body: ChatRequest;
   readonly headers: IncomingHttpHeaders;
-  /** `disconnected`: the caller closed the connection before its reply was whole. */
+  /** `disconnected`: the caller closed the connection before its reply was complete. */
   readonly outcome: 'running' | 'replied' | 'broken' | 'disconnected';
 }
 
 export interface ScriptedModelOptions {
   readonly script: Script;
-  /** Default a free one. */
+  /** By default a free one. */
   readonly port?: number;
-  /** The bearer token to demand; default none. */
+  /** The bearer token that is required; by default none. */
   readonly apiKey?: string;
-  /** Pause before each chunk of a stream, milliseconds; default 0. */
+  /** Pause before each chunk of a stream, in ms; by default 0. */
   readonly delayMs?: number;
-  /** Asked once for every request that was understood; a fault breaks that one reply. */
+  /** Called once for every valid request. A returned fault breaks the reply to that request. */
   readonly fault?: (request: ModelRequest) => ModelFault | undefined;
 }
 
 export interface ScriptedModel {
-  /** The base URL to give to a client: it ends in `/v1`. */
+  /** The base URL for clients, which ends in `/v1`. */
   readonly url: string;
-  /** In the order they came; grows with every request. */
+  /** The requests in the order of arrival; the list grows. */
   readonly requests: readonly ModelRequest[];
-  /** Stops at once; open replies are cut. */
+  /** Stops at once and cuts open replies. */
   stop(): Promise<void>;
 }
 
 type Entry = { -readonly [Key in keyof ModelRequest]: ModelRequest[Key] };
 
 /**
- * Starts a server that speaks the OpenAI chat completions protocol on 127.0.0.1 and replies by its script. It is
- * a stand-in for a language model: every reply names its model as `scripted`, and the same request always gets the
- * same reply. It refuses what the real endpoints refuse, such as a history with an unanswered tool call.
+ * Starts a server for the OpenAI chat completions protocol on 127.0.0.1 that replies by its script. It is a stand-in
+ * for a language model: every reply names its model as `scripted`, and the same request always gets the same reply. It
+ * refuses what real endpoints refuse, such as a history with an unanswered tool call.
  */
 export async function startScriptedModel(options: ScriptedModelOptions): Promise<ScriptedModel> {
   const requests: Entry[] = [];
   const server = createServer((req, res) => {
     answer(req, res, options, requests).catch((error: unknown) => {
-      // A caller that disconnected reads nothing; one that waits learns that a rule of the script threw.
+      // A caller that waits is told that a rule of the script threw; one that has disconnected reads nothing.
       if (res.headersSent || res.destroyed) res.destroy();
       else refuse(res, refusalOf(500, `The script failed: ${String(error)}`));
     });
@@ -158,7 +158,7 @@ async function sendStream({ res, chunks, fault, delayMs, disconnected }: Stream)
   res.end();
 }
 
-// Waits until it is on its way, so that a cut connection loses nothing of what came before.
+// Waits until the text has been passed to the system, so that a cut connection loses nothing of it.
 function written(res: ServerResponse, text: string): Promise<void> {
   return new Promise((resolve, reject) => {
     res.write(text, (error) => (error == null ? resolve() : reject(error)));

@@ -10,7 +10,9 @@ const Referenced = z.looseObject({ status: z.literal('accepted'), reference: z.s
 
 type Wording = (payload: unknown) => string | undefined;
 
-/** What is said of a tool's result; a tool of the tracker whose result does not read like one has failed. */
+/**
+ * The sentences about tools' results. A tool of the tracker whose result does not have the expected form has failed.
+ */
 const WORDINGS: Readonly<Record<string, { readonly did: Wording; readonly failed: string }>> = {
   list_issues: {
     did: (payload) => {
@@ -48,7 +50,7 @@ export function sentenceOf(result: ToolResult): string {
   return wording.did(payloadOf(result.text)) ?? `${wording.failed}. ${explained(result.text)}`;
 }
 
-/** True for a tracker's tool whose result is none. */
+/** True for a tool of the tracker that failed. */
 export function failureOf(result: ToolResult): boolean {
   const wording = wordingOf(result);
   return wording !== undefined && wording.did(payloadOf(result.text)) === undefined;
@@ -59,7 +61,7 @@ function speakerOf(tool: string): string {
   return agent === undefined ? tool : `The agent ${agent}`;
 }
 
-/** What the person answered to a question of the model's own. */
+/** The person's answer to a question of the model. */
 function answerIn({ name, text }: ToolResult): string | undefined {
   const read = name === 'elicit' ? Answered.safeParse(payloadOf(text)) : undefined;
   if (read?.success !== true) return undefined;
@@ -91,7 +93,7 @@ function one(say: (issue: z.infer<typeof Issue>) => string): Wording {
   };
 }
 
-/** The JSON that a result's text holds, bare or within the content of an MCP tool result. */
+/** The JSON in a result's text, either plain or in the content of an MCP tool result. */
 function payloadOf(text: string): unknown {
   const whole = parsed(text);
   if (typeof whole !== 'object' || whole === null) return undefined;
@@ -111,7 +113,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** A failure's message for the person, without the part that is for the model only. */
+/** A failure's message for the person, without the part that is only for the model. */
 function explained(text: string): string {
   const sentences = brief(text).match(/[^.!?]+[.!?]*/g) ?? [];
   return sentences

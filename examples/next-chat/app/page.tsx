@@ -4,7 +4,7 @@ interface Props {
   readonly searchParams: Promise<{ readonly chat?: string | string[] }>;
 }
 
-// The address of Parley is read when the page is requested, not when it is built.
+// Parley's address is read for each request, not during the build.
 export const dynamic = 'force-dynamic';
 
 export default async function Page({ searchParams }: Props) {

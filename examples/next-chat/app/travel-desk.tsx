@@ -8,7 +8,7 @@ import type { UIMessage } from 'ai';
 import dynamic from 'next/dynamic';
 import { type FormEvent, useEffect, useState } from 'react';
 
-/** A message whose parts may be questions of the agent. */
+/** A message, whose parts may be questions of the agent. */
 type Message = UIMessage<unknown, { 'elicitation-request': Elicitation }>;
 
 // Custom elements need a browser, so the server does not render them.
@@ -27,7 +27,7 @@ export function TravelDesk({ id, parleyUrl }: { readonly id: string; readonly pa
   const [isSettled, setIsSettled] = useState(false);
   const [text, setText] = useState('');
 
-  // The stream of a turn that waits for long ends. It is resumed once the question is settled.
+  // If a turn waits for long, its stream ends. It is resumed once the question is settled.
   useEffect(() => {
     if (!isSettled || status !== 'ready') return;
     setIsSettled(false);
@@ -46,7 +46,7 @@ export function TravelDesk({ id, parleyUrl }: { readonly id: string; readonly pa
         <article key={id} data-role={role}>
           {parts.map((part, at) => {
             if (part.type === 'text') return <p key={at}>{part.text}</p>;
-            // A question of the agent. The card sends the answer, and the reply goes on in this stream.
+            // A question of the agent. The card sends the answer, and the reply continues in this stream.
             if (part.type === 'data-elicitation-request')
               return (
                 <ElicitationCard

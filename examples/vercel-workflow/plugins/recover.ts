@@ -1,7 +1,7 @@
 import { definePlugin } from 'nitro';
 import { getWorld } from 'workflow/runtime';
 
-/** Goes on with the workflows that a killed process has left. */
+/** Continues the workflows that a killed process has left. */
 export default definePlugin(() => {
   void getWorld().start?.();
 });

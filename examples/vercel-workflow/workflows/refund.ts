@@ -9,7 +9,7 @@ export async function refund(order: string, euros: number): Promise<'paid' | 're
   return 'paid';
 }
 
-/** Asks a person and waits for the answer. A step that is run again finds the same question. */
+/** Asks a person and waits for the answer. A repeated step finds the same question. */
 async function isApproved(order: string, euros: number): Promise<boolean> {
   'use step';
   const { PARLEY_URL = 'http://localhost:3000', PARLEY_TOKEN = '', APPROVER = 'me' } = process.env;
@@ -30,11 +30,11 @@ async function isApproved(order: string, euros: number): Promise<boolean> {
   );
   console.log(`Waiting for an answer to ${elicitation.elicitationId}.`);
   const answer = await outcome;
-  // Declined, cancelled, expired and withdrawn are no consent.
+  // Declined, cancelled, expired and withdrawn questions are not consent.
   return answer.status === 'accepted' && answer.content.pay;
 }
 
-/** Your payment. A step may be run again, so its id is the key of the payment. */
+/** Make the payment here. A step may run again, so its id is the payment's idempotency key. */
 async function pay(order: string, euros: number): Promise<void> {
   'use step';
   console.log(`Paid ${euros} euros back for order ${order}.`);

@@ -7,10 +7,10 @@ import type { UIMessage } from 'ai';
 import { type FormEvent, StrictMode, useEffect, useState } from 'react';
 import { createRoot } from 'react-dom/client';
 
-/** A message whose parts may be questions of the agent. */
+/** A message, whose parts may be questions of the agent. */
 type Message = UIMessage<unknown, { 'elicitation-request': Elicitation }>;
 
-// vite.config.ts passes the calls under /run and /v1 on to Parley.
+// vite.config.ts forwards the calls under /run and /v1 to Parley.
 const baseUrl = location.origin;
 const getToken = async () => (await fetch('/token')).text();
 const transport = createChatTransport<Message>({ baseUrl, token: getToken });
@@ -29,7 +29,7 @@ function TravelDesk() {
   const [isSettled, setIsSettled] = useState(false);
   const [text, setText] = useState('');
 
-  // The stream of a turn that waits for long ends. It is resumed once the question is settled.
+  // If a turn waits for long, its stream ends. It is resumed once the question is settled.
   useEffect(() => {
     if (!isSettled || status !== 'ready') return;
     setIsSettled(false);
@@ -49,7 +49,7 @@ function TravelDesk() {
         <article key={id} data-role={role}>
           {parts.map((part, at) => {
             if (part.type === 'text') return <p key={at}>{part.text}</p>;
-            // A question of the agent. The card sends the answer, and the reply goes on in this stream.
+            // A question of the agent. The card sends the answer, and the reply continues in this stream.
             if (part.type === 'data-elicitation-request')
               return (
                 <ElicitationCard

@@ -9,7 +9,7 @@ const root = fileURLToPath(new URL('../../..', import.meta.url));
 const linkTo = (source: string) => `/${sitePathOf(source).replace(/^index$/, '')}`;
 const listed = groupsOf(root).filter(({ title }) => LISTED_FOLDERS.some((one) => one.title === title));
 
-/** Groups that fold would have a button within a button, so none does. */
+/** No group can be folded, because its heading would then contain a button within a button. */
 function itemsOf(
   { title, pages }: SiteGroup,
   more: DefaultTheme.SidebarItem[] = [],
@@ -32,7 +32,7 @@ export default defineConfig({
   description:
     'Ask a person from an AI agent on one pod, take the answer on any pod, settle it exactly once.',
   srcDir: 'pages',
-  // The Markdown that is served as it is.
+  // Markdown files that are served unchanged.
   srcExclude: ['public/**'],
   outDir: '../../dist/site',
   cacheDir: 'node_modules/.vitepress-cache',

@@ -1,6 +1,6 @@
 import type { MarkdownRenderer } from 'vitepress';
 
-/** Renders an empty heading of a table, its corner, as a cell, since it is the heading of nothing. */
+/** Renders the empty corner heading of a table as an ordinary cell, because it is the heading of nothing. */
 export function renderCornersAsCells({ renderer }: MarkdownRenderer): void {
   renderer.rules.th_open = (tokens, at, options) =>
     tokens[at + 1]?.content === '' ? '<td>' : renderer.renderToken(tokens, at, options);

@@ -1,6 +1,6 @@
 import { SignJWT } from 'jose';
 
-/** A short-lived token of the person who is signed in here. */
+/** A short-lived token for the person who is signed in to this application. */
 export async function GET(): Promise<Response> {
   const { PARLEY_JWT_SECRET = '', PARLEY_TENANT = 'default' } = process.env;
   const token = await new SignJWT({ tenant: PARLEY_TENANT })
@@ -12,7 +12,10 @@ export async function GET(): Promise<Response> {
   return new Response(token, { headers: { 'cache-control': 'no-store' } });
 }
 
-/** Your own session says who this is, for example `(await auth()).user.id`. Nothing in the request may say it. */
+/**
+ * Your own session identifies the person, for example `(await auth()).user.id`. The request itself must not name the
+ * person.
+ */
 async function signedInUser(): Promise<string> {
   return 'me';
 }

@@ -9,7 +9,7 @@ interface CallRequest {
 }
 
 const nothing = () => null;
-/** What Swagger UI shows above its calls; this page has its own heading, address and token. */
+/** Hides what Swagger UI shows above its calls, because this page has its own heading, address and token. */
 const WITHOUT_HEAD = () => ({
   components: {
     InfoContainer: nothing,
@@ -19,7 +19,7 @@ const WITHOUT_HEAD = () => ({
   },
 });
 
-/** Gives the parts of Swagger UI the levels and labels that they lack on a page with other content. */
+/** Adds to Swagger UI the heading levels and labels that it lacks on a page with other content. */
 function repair(target: HTMLElement): void {
   const set = (selector: string, name: string, value: string) => {
     for (const element of target.querySelectorAll(`${selector}:not([${name}])`))
@@ -32,13 +32,13 @@ function repair(target: HTMLElement): void {
   set('pre', 'tabindex', '0');
 }
 
-/** The calls of the HTTP API with forms that send them: Swagger UI, from this site's own files. */
+/** The calls of the HTTP API with forms that send them. It uses Swagger UI from this site's own files. */
 export const TryIt = defineComponent({
   setup() {
     const { isDark } = useData();
     const target = ref<HTMLElement>();
     const address = ref(POD_ADDRESS);
-    // It is in the memory of the page alone.
+    // The token exists only in the page's memory.
     const token = ref('');
     const root = () => document.documentElement.classList;
     let observer: MutationObserver | undefined;
@@ -56,7 +56,7 @@ export const TryIt = defineComponent({
         docExpansion: 'list',
         defaultModelsExpandDepth: -1,
         plugins: [WITHOUT_HEAD],
-        // The service of the makers that judges descriptions, which would need a request to them.
+        // Swagger UI's public validator is not used, because that would send it a request.
         validatorUrl: null,
         requestInterceptor(request: CallRequest) {
           if (request.loadSpec) return request;
