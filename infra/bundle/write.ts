@@ -5,6 +5,7 @@ import { writeThirdParty } from './third-party.ts';
 
 /*
  * npm run bundle
+ *
  * Writes `dist/<program>/main.cjs` and the files that it runs, for each released program, and THIRD_PARTY with the
  * licences of the bundled packages. They need only Node to run.
  */

@@ -4,6 +4,7 @@ import { FOLDER, ROOT, readManifests, tarballOf } from './packages.ts';
 
 /*
  * npm run publish:packages -- [options of npm publish, such as --dry-run, --tag next, --provenance]
+ *
  * Publishes the tarballs that `npm run packages` has written and checked, each after the packages that it needs.
  */
 const options = process.argv.slice(2);

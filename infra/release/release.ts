@@ -4,6 +4,7 @@ import { installTools, toolScript } from './tools.ts';
 
 /*
  * npm run release -- minor
+ *
  * Runs release-it with `release-it.json`. It sets one version in all packages and in everything that names it, writes
  * the heading in the changelog, makes and checks the packages, and creates a commit and a tag. It publishes nothing;
  * `npm run publish:packages` does that.

@@ -5,6 +5,7 @@ import { installTools } from './tools.ts';
 
 /*
  * npm run packages
+ *
  * Builds and packs every published package into `.tmp/packages`, writes a bill of materials next to each, and fails if
  * one may not be published. `npm test` installs the packages from a registry and runs them.
  */

@@ -14,6 +14,7 @@ import { installTools } from './tools.ts';
 
 /*
  * npm run docs:packages
+ *
  * Installs the packages from a registry on this machine, measures them, and writes docs/reports/packages.md.
  */
 

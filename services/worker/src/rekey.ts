@@ -12,6 +12,7 @@ import { type RekeyReport, rekey } from '@parley/shared/vault/rekey';
 /**
  * `npm run rekey`: seals all sealed records under the first key of PARLEY_VAULT_KEYS, while pods run. Prints one line
  * of JSON per page and one at the end. Exits with 0 if no record needs another key, otherwise with 1.
+ *
  * A key rotation has four steps; complete each one on all pods before the next. Append the new key to the list, so that
  * all pods can open what it seals. Move it to the front. Run this command. Remove the old key.
  */

@@ -73,6 +73,7 @@ const ON_EXPIRY = (): readonly SseFrameEvent[] => [{ event: 'stream-closed', dat
  * once, and heartbeats in between. The reply ends cleanly only if the events end. Otherwise the connection is
  * destroyed, so that the reader reconnects for the rest, unless the format can say so (`onCut`). WHATWG HTML, section
  * server-sent events.
+ *
  * Neither `retry:` nor a heartbeat is followed by an empty line: the decoder that Python clients share takes the empty
  * line for the end of an event with empty data.
  */

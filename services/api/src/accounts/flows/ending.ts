@@ -43,6 +43,7 @@ export const SECRET_MS = 60 * 60_000;
 /**
  * Makes a new credential usable in three steps: stages it, completes the question, promotes the credential. Then
  * completes all other open questions for the account.
+ *
  * After an interruption, a sweep or a waiter of the question calls `conclude`, which repeats the steps after the
  * staging. If the question has already brought a credential, that one is kept and the new one is discarded.
  */

@@ -57,6 +57,7 @@ type CompletionRef =
 /**
  * The prompts and resources of servers that the configuration offers, as the servers return them. The addresses of
  * resources contain their server's id. A server's own address is accepted too, if only one server has it.
+ *
  * Nobody is asked for an account: without one, a server has no items. `undefined`: the caller is offered no such prompt
  * or resource. All methods except the lists throw `unavailable`, and `invalid_request` if the server refuses, with a
  * `RefusedByServer` as the cause.

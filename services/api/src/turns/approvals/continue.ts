@@ -27,6 +27,7 @@ export interface DecidedTogether {
  * Records decisions, and returns the turn that continues. A decision that comes too late or after another one changes
  * nothing; the turn's stream then tells how the approval ended. The same holds for an approval that is no longer
  * stored, if others are. Of several decisions on one approval, the last one counts.
+ *
  * Throws `not_found` if none of the approvals is stored or if they belong to several turns, `invalid_request` for too
  * many decisions, and `rate_limited`. If one decision does not fit its approval, none is recorded.
  */

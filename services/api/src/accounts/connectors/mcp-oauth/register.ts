@@ -57,6 +57,7 @@ const METHODS = ['client_secret_basic', 'client_secret_post', 'none'] as const;
 /**
  * Identifies Parley by the URL of its client metadata if the server accepts that, or else by dynamic registration (RFC
  * 7591). A registration is used for an hour, and only at the server that made it.
+ *
  * A server that has forgotten the client shows an error to the person and does not redirect. The only sign of this is
  * that the same question begins again; the client is then replaced.
  */

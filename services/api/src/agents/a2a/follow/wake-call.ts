@@ -28,6 +28,7 @@ export function runOfCall({ tenant, userId, callKey }: OwnedCall): StreamRef {
 /**
  * Wakes the pod that owns the run of a call. A detached run is resumed, at most once in 30 s for each call; further
  * pushes resume it at the end of that time. Returns false if the run has ended.
+ *
  * The hint is published before the run's owner is read. A pod that detaches the run at that moment therefore either
  * receives the hint, or has detached the run before its owner is read. Throws `unavailable`.
  */
