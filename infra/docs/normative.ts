@@ -11,7 +11,7 @@ interface NormativeRow {
   readonly text: string;
 }
 
-/** A standard whose requirements are listed, and what holds them besides tests. */
+/** A standard whose requirements are listed, and what holds them in addition to tests. */
 export interface Standard {
   /** The file of its requirements: id, level, side, requirement. */
   readonly rowsFile: string;

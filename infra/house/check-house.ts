@@ -56,7 +56,7 @@ export function checkSuites(files: readonly SourceFile[]): string[] {
         (specifier) => `${path}: imports ${specifier}; an example has its own folder and published packages`,
       );
   });
-  // Type imports in tests may lead back, because they do not exist at run time.
+  // Type imports in tests may lead back to the importing file, because they do not exist at run time.
   const loaded = files.map(({ path, text }) => ({ path, text: text.replaceAll(TYPE_IMPORTS, '') }));
   return [...reaching, ...beyond, ...faultsOfCycles(loaded)];
 }

@@ -1,7 +1,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** What was installed in a folder. */
+/** The size of what was installed in a folder. */
 export interface InstalledSize {
   readonly megabytes: number;
   readonly files: number;

@@ -3,7 +3,7 @@ import { entriesOf, isForBrowsers } from './entries.ts';
 import { type PackedPackage, type PublishedManifest, run } from './packages.ts';
 import { toolScript } from './tools.ts';
 
-/** The files that a published package may contain besides its code, by the end of their paths. */
+/** The files that a published package may contain in addition to its code, by the end of their paths. */
 const WITHOUT_CODE = ['LICENSE', 'README.md', 'package.json', 'dist/sandbox.html', 'dist/THIRD_PARTY'];
 const CODE = /^(?:src\/.*\.tsx?|bin\/.*\.js|dist\/.*\.(?:js|cjs|js\.map|d\.ts|d\.ts\.map))$/;
 /** Code of the services, which is useless on a page. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Admission } from './gate.ts';
 import type { Execution } from './store.ts';
 
-/** What has reached the MCP endpoint so far. */
+/** The requests that have reached the MCP endpoint so far. */
 export interface TrackerCounts {
   readonly requests: number;
   /** Requests without a bearer token. */

@@ -25,7 +25,7 @@ export interface NangoStandIn {
   addIntegration(name: string, integration: NangoIntegration): void;
   /** Sets the address for further webhooks. */
   sendWebhooksTo(url: string): void;
-  /** Makes further webhooks get lost, or ends that. */
+  /** Sets whether further webhooks get lost. */
   loseWebhooks(lost: boolean): void;
   close(): Promise<void>;
 }

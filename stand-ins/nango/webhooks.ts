@@ -12,7 +12,7 @@ interface WebhookSender {
   readonly sent: readonly SentWebhook[];
   /** Signs the body and delivers it in the background, unless webhooks are being lost. */
   send(body: object): void;
-  /** Makes further webhooks get lost, or ends that. */
+  /** Sets whether further webhooks get lost. */
   lose(lost: boolean): void;
   /** Waits for current deliveries. */
   settle(): Promise<void>;

@@ -1,6 +1,6 @@
 /** The current work of a worker, for operators. */
 export interface Activity {
-  /** Runs a named piece of work, and records it meanwhile. */
+  /** Runs a named piece of work, and lists it as current until it ends. */
   during<Result>(name: string, work: () => Promise<Result>): Promise<Result>;
   /** Records that a round of maintenance has ended on this worker. */
   ended(round: string): void;

@@ -13,8 +13,8 @@ interface ConnectContext {
 }
 
 /**
- * What a connector needs again when the person returns: PKCE verifier, nonce, state. The values are kept sealed on the
- * server, and only the connector that wrote them reads them.
+ * The values that a connector needs again when the person returns: PKCE verifier, nonce, state. They are kept sealed on
+ * the server, and only the connector that wrote them reads them.
  */
 export type CallbackState = Readonly<Record<string, string>>;
 
@@ -120,7 +120,7 @@ export type WebhookVerdict =
 
 export type IncomingHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** What a consent page may show before the person agrees. */
+/** The facts that a consent page may show before the person agrees. */
 interface ConnectorDescription {
   /** The origin to which the person will be sent; absent for a form, or when the provider cannot be reached. */
   readonly origin?: string;

@@ -8,7 +8,7 @@ import { dropFlow } from './flows/ending.ts';
 import type { SignIns } from './managed/sign-ins.ts';
 import type { AccountTargets, CredentialTarget } from './targets.ts';
 
-/** What a provider did with a credential that was deleted here. */
+/** The provider's reaction to a credential that was deleted here. */
 export type Revocation = Awaited<ReturnType<Connector['revoke']>>;
 
 export interface DisconnectDeps {

@@ -21,7 +21,7 @@ interface SecretTarget {
   readonly connector: Connector;
 }
 
-/** What a hosted page may be about. */
+/** The subject of a hosted page. */
 export type AccountTarget = CredentialTarget | SecretTarget;
 
 /**

@@ -18,7 +18,7 @@ const TYPE_WORDS: Readonly<Record<string, string>> = {
   record: 'an object',
 };
 
-/** What is wrong with a value, for its sender. Undefined if the schema or its library has a good message. */
+/** The fault of a value, in words for its sender. Undefined if the schema or its library has a good message. */
 const inPlainWords: z.core.$ZodErrorMap = (issue) => {
   switch (issue.code) {
     case 'invalid_type':

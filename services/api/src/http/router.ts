@@ -10,7 +10,7 @@ import { sendProblem } from './send.ts';
 import type { Serve } from './serve.ts';
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
-/** What a parameter below an enclosed path may be: an id that needs no encoding, so that nothing can hide in it. */
+/** A parameter below an enclosed path: an id that needs no encoding, so that nothing can be hidden in it. */
 
 interface RouterDeps {
   readonly surfaces: readonly Surface[];

@@ -81,7 +81,7 @@ export function createTokenVerifier(options: TokenOptions): TokenVerifier | unde
     };
   }
   if (secret === undefined) return undefined;
-  // jose would import a secret's bytes anew for each token, but uses a key object directly.
+  // jose would import a secret's bytes again for each token, but uses a key object directly.
   const key = createSecretKey(Buffer.from(secret));
   return async (token) => {
     const verified = await verified401(() => jwtVerify(token, key, { ...bound, algorithms: ['HS256'] }));

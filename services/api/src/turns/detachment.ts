@@ -1,7 +1,7 @@
 import type { FeedPosition, StreamEvent } from '@parley/core/domain/events';
 import { turnEventOf, waitsForPerson } from '@parley/shared/domain/runs/turn-events';
 
-/** What a returning reader must know about a turn that was detached. */
+/** The facts that a returning reader needs about a turn that was detached. */
 export interface Detachment {
   /** The end of the feed when the reader came. A `turn-detached` up to this position does not end the stream. */
   readonly until: FeedPosition;

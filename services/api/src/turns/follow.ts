@@ -55,7 +55,7 @@ export type FollowedEvent =
   | (EventPlace & { readonly type: 'unknown' })
   /** The reader resumed after an event that is superseded, lost or from another feed. It must discard what it has. */
   | { readonly type: 'stale' }
-  /** The feed was lost, or a text that the reader has was lost. The replay starts anew. */
+  /** The feed was lost, or a text that the reader has was lost. The replay starts from the beginning. */
   | { readonly type: 'lost' };
 
 export interface FollowTurnOptions {
@@ -72,8 +72,8 @@ export interface FollowTurnOptions {
 }
 
 /**
- * Follows a turn from its first event to its end, on any pod. If the turn's pod dies meanwhile, the run is taken over
- * within seconds.
+ * Follows a turn from its first event to its end, on any pod. If the turn's pod dies, the run is taken over within
+ * seconds.
  */
 export async function followTurn(
   { engine, turns }: { readonly engine: Pick<Engine, 'watchLive'>; readonly turns: Pick<Turns, 'attend'> },

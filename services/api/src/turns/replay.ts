@@ -5,7 +5,7 @@ import { createDetachmentScan, type Detachment } from './detachment.ts';
 import { createSupersededScan, type Superseded } from './superseded.ts';
 import type { Turns } from './turns.ts';
 
-/** What must be known about a turn before the first event of a replay is sent. */
+/** The facts about a turn that must be known before the first event of a replay is sent. */
 export interface ReplayFacts {
   readonly superseded: Superseded;
   readonly detachment?: Detachment;

@@ -58,7 +58,7 @@ interface TextAhead {
   passText(position: string, text: string, isKnown: boolean): readonly TextPiece[];
   /** Returns the new part of a live text; empty if the text does not continue the text so far. */
   passLive(after: string, live: LiveText): readonly TextPiece[];
-  /** Discards everything, for a reader that starts anew. */
+  /** Discards everything, for a reader that starts from the beginning. */
   clear(): void;
 }
 

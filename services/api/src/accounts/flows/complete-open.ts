@@ -40,7 +40,7 @@ export async function completeOpen(deps: CompleteOpenDeps, ref: CredentialRef): 
   }
 }
 
-/** A question that has ended in the meantime stays as it is. */
+/** Completes a question. A question that has already ended is not changed. */
 async function complete({ engine }: CompleteOpenDeps, tenant: string, id: string): Promise<void> {
   try {
     await engine.complete({ caller: { kind: 'service', tenant }, id, surface: CONNECT_SURFACE });

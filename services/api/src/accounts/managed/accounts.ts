@@ -43,7 +43,7 @@ interface ManagedAccountsDeps {
   readonly signIns: Pick<SignIns, 'since'>;
 }
 
-/** How long a refused sign-in is not tried again, unless the person signs in anew. */
+/** How long a refused sign-in is not tried again, unless the person has signed in again. */
 const REFUSED_MS = 5 * 60_000;
 const ABSENT: FreshCredential = { status: 'absent' };
 const REFUSED: Credential = { kind: 'withheld', why: 'refused' };

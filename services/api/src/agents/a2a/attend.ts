@@ -114,7 +114,7 @@ async function readTask(run: TaskRun, taskId: string): Promise<RemoteTask | unde
   } catch (error) {
     if (!(error instanceof RemoteFault) || over.aborted) throw error;
     if (!isPassing(error)) throw error;
-    // The time spent so far is recorded, so that a take-over does not start it anew.
+    // The time spent so far is recorded, so that a take-over does not start it again from zero.
     await run.save({});
     return undefined;
   }

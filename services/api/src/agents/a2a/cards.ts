@@ -8,7 +8,7 @@ import { RemoteFault } from '../remote/faults.ts';
 import type { CardKey, RemoteAgentTarget } from './remote-agent.ts';
 import type { ClientSdk } from './sdk.ts';
 
-/** What Parley uses of a card. It contains only interfaces at origins that may be called. */
+/** The parts of a card that Parley uses. It contains only interfaces at origins that may be called. */
 export interface ReadCard {
   readonly card: AgentCard;
   readonly isStreaming: boolean;

@@ -6,7 +6,7 @@ import { type AgentAsk, pageOf } from '../remote/questions.ts';
 import { textOf } from './outcome.ts';
 import type { RemotePart, RemoteTask } from './remote-task.ts';
 
-/** What a waiting task asks, through Parley's extension or in plain words. Pure. */
+/** A question of a waiting task, through Parley's extension or in plain words. Pure. */
 export type RemoteQuestion = { readonly key: string } & (
   | {
       readonly type: 'extension';

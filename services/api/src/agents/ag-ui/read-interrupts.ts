@@ -11,7 +11,7 @@ type ResponseSchema = Readonly<Record<string, unknown>>;
 type AnswerContent = Readonly<Record<string, unknown>>;
 type Form = Pick<AgentQuestion, 'mode' | 'message' | 'requestedSchema'>;
 
-/** What an interrupt asks. Pure. */
+/** The question of an interrupt. Pure. */
 export type InterruptQuestion =
   /** A call of the agent that a person must approve. */
   | {

@@ -60,7 +60,7 @@ interface RuleShape {
   readonly nodes: number;
   /** How deeply loops are nested. */
   readonly depth: number;
-  /** The number of additions, which may be of lists. */
+  /** The number of additions. Each may concatenate lists. */
   readonly sums: number;
   readonly hasSplit: boolean;
 }

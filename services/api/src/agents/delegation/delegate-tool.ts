@@ -29,7 +29,7 @@ interface TaskToolOptions {
   readonly title: string;
   /** Display name of the agent that does the task. */
   readonly agentTitle: string;
-  /** What the agent does, for the delegating model. */
+  /** The purpose of the agent, for the delegating model. */
   readonly description: string;
   /** Does the task. */
   readonly work: (call: NamedCall, task: string) => Promise<ToolOutcome>;

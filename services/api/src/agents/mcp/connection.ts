@@ -29,9 +29,9 @@ export interface McpConnection {
   readonly revision: McpRevision;
   /** Whether arguments may have to be mirrored in headers (2026-07-28 over HTTP). */
   readonly mirrorsParams: boolean;
-  /** What the server reports about resources. */
+  /** The server's reports about resources. */
   readonly notices: ResourceNotices;
-  /** What the server reports about tasks. */
+  /** The server's reports about tasks. */
   readonly tasks: TaskNotices;
   /** Resolves when the server's own event stream has been requested, or after a second. */
   readonly listening: () => Promise<void>;
@@ -43,7 +43,7 @@ export interface McpConnection {
   close(): Promise<void>;
 }
 
-/** What all connections of a pod share. */
+/** The dependencies that all connections of a pod share. */
 export interface McpConnectionDeps {
   readonly clientInfo: Implementation;
   readonly limits: McpLimits;
@@ -55,7 +55,7 @@ export interface McpConnectionDeps {
 export interface ConnectionOptions {
   readonly config: McpServerConfig;
   readonly credential?: McpCredential | undefined;
-  /** What the server may ask for. Absent: nothing. */
+  /** The kinds of requests that the server may make. Absent: none. */
   readonly modes?: AskableKinds | undefined;
   /** Aborts the attempt. */
   readonly signal: AbortSignal;

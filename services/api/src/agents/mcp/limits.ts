@@ -28,7 +28,7 @@ export interface McpLimits {
   /** Pause before a child process that crashed is started again. It doubles with each crash. */
   readonly restartMinMs: number;
   readonly restartMaxMs: number;
-  /** A child process that ran for this long starts with the shortest pause again. */
+  /** After a child process has run for this long, its next restart uses the shortest pause again. */
   readonly stableMs: number;
 }
 

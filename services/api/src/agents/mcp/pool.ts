@@ -1,6 +1,8 @@
 import type { McpConnection } from './connection.ts';
 
-/** What a connection is for. `key` identifies server and credential; `fingerprint` also covers transport and headers. */
+/**
+ * The target of a connection. `key` identifies server and credential; `fingerprint` also covers transport and headers.
+ */
 export interface ConnectionTarget {
   readonly key: string;
   readonly fingerprint: string;

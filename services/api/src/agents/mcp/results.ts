@@ -147,7 +147,7 @@ export interface McpOffer {
 
 export type McpToolList = McpOffer | McpFailure;
 
-/** What a server returned for a read request. `absent`: the server does not have the feature. */
+/** A server's reply to a read request. `absent`: the server does not have the feature. */
 export type McpReadResult =
   | { readonly type: 'read'; readonly result: Readonly<Record<string, unknown>> }
   | { readonly type: 'absent' }

@@ -7,7 +7,7 @@ import type { McpCredential, McpRevision, McpServerConfig } from './server-confi
 export interface AskedPerson {
   /** Opaque and different for each person. People do not share connections on which the server can ask. */
   readonly person: string;
-  /** What Parley declares to the server that it can ask for; never empty. */
+  /** The kinds of requests that Parley declares to the server; never empty. */
   readonly modes: AskableKinds;
 }
 

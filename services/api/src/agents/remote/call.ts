@@ -7,7 +7,7 @@ import type { CalledAgent, CalledFor } from './called-agent.ts';
 import { describeFault, describeUnfollowed, RemoteFault } from './faults.ts';
 import type { RemoteTaskResult, RemoteTaskRules } from './result.ts';
 
-/** What calls of remote agents need in every protocol. */
+/** The dependencies of calls of remote agents, in every protocol. */
 export interface CallingDeps {
   /** The accounts of people, for agents with `credentialScope: user`. */
   readonly credentials: Credentials;

@@ -16,7 +16,7 @@ const SHOWN_LENGTH_MAX = 64_000;
 const WORD_END =
   /[\s\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}]/u;
 
-/** What was shown of a call so far. */
+/** The partial texts of a call so far. */
 type ShownSoFar = {
   /** Total characters of the partial texts. */
   readonly shownLength: number;

@@ -7,7 +7,7 @@ export interface RemoteTaskRules {
 
 /**
  * The result of a task. `unauthorized`: the credential was refused, and the task can continue with another one.
- * `again`: the task can continue with a credential that is read anew.
+ * `again`: the task can continue once the credential has been read again.
  */
 export type RemoteTaskResult =
   | ToolOutcome

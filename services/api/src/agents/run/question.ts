@@ -137,7 +137,7 @@ export async function askPerson(
   return outcomeOf(ended);
 }
 
-/** Withdraws a question that reaches nobody. If the person has meanwhile answered it elsewhere, the answer stands. */
+/** Withdraws a question that reaches nobody. If the person has already answered it elsewhere, the answer stands. */
 async function withdrawUndeliverable(
   engine: Pick<AgentEngine, 'withdraw' | 'withdrawRecord'>,
   caller: Caller,

@@ -9,7 +9,7 @@ import type { Engine } from '@parley/shared/elicitations/engine';
 import { oncePerRecord } from '@parley/shared/elicitations/notices';
 import type { Runs } from '@parley/shared/ports/runs/runs';
 
-/** What a deployment offers people whose client cannot show a question. */
+/** The ways in which a deployment reaches people whose client cannot show a question. */
 export interface ReachDeps {
   /** True when owners can sign in on the hosted answer page. */
   readonly hasAnswerPage: boolean;

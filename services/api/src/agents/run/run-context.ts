@@ -105,7 +105,7 @@ export async function resting(
   }
 }
 
-/** What a delegate inherits from the delegating run, on this pod or on another one. */
+/** The parts of the delegating run that a delegate inherits, on this pod or on another one. */
 export type Delegator = Pick<
   RunContext,
   'engine' | 'turn' | 'clock' | 'budget' | 'observer' | 'depth' | 'delegateTo' | 'signal' | 'onFault'

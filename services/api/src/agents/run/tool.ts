@@ -12,7 +12,7 @@ export type ToolOutcome =
       readonly output: unknown;
       /** Shown on the turn's stream in place of `output`, if `output` is for the model alone. */
       readonly shown?: unknown;
-      /** What the server's page shows, in chats that show its pages. */
+      /** The content of the server's page, in chats that show its pages. */
       readonly page?: CallPage;
     }
   | {
@@ -20,7 +20,7 @@ export type ToolOutcome =
       readonly message: string;
       /** The turn ends with the step of this call, because the person wrote a message instead of approving it. */
       readonly endsTurn?: true;
-      /** What the server requires the caller to declare before the call is possible; for callers other than models. */
+      /** The capability that the server requires the caller to declare; for callers other than models. */
       readonly refusal?: ServerRefusal;
       readonly page?: CallPage;
     };

@@ -33,7 +33,7 @@ interface AccountQuestion {
   readonly ordinal: number;
   readonly name: string;
   readonly question: AgentQuestion;
-  /** What is not done if the person does not consent. */
+  /** The action that is not done if the person does not consent. */
   readonly undone: string;
 }
 

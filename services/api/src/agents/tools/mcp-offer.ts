@@ -52,7 +52,7 @@ export interface OfferedTool {
 /** The person to whom tools are offered. */
 type OfferedPerson = AskablePerson & Pick<TurnPerson, 'viewer'>;
 
-/** What the configuration offers to MCP clients. */
+/** The configuration's offer to MCP clients. */
 export interface McpOffering {
   /** All tools that the caller may call. Never asks the person. A server that cannot be reached offers none. */
   list(caller: Caller, person: OfferedPerson, signal: AbortSignal): Promise<readonly OfferedTool[]>;

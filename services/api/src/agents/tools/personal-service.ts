@@ -129,8 +129,8 @@ export function createPersonalService<Service>(
       refusedAccess = refreshed;
     }
     await markRefused(refusedAccess, call.signal);
-    // The person may take a long time. The pod may release the run meanwhile, because the call is recorded as not
-    // dispatched.
+    // The person may take a long time. The pod may release the run during that time, because the call is recorded as
+    // not dispatched.
     await call.notExecuted();
     // A person who has just connected is not asked again.
     const reconnected = first.isNew ? undefined : await obtainAccess(call);

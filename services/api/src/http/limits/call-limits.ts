@@ -11,7 +11,7 @@ import {
   type TakeStreamPlace,
 } from './stream-places.ts';
 
-/** Budgets of callers, kept over all pods. Each method throws `rate_limited` with a time to try again. */
+/** Budgets of callers, shared by all pods. Each method throws `rate_limited` with a time to try again. */
 export interface CallLimits {
   /**
    * Counts one call: a call of a service key or an operator, or a user's write or read. `answers` is the id of the

@@ -51,7 +51,7 @@ const PLACE_MS = 270_000;
 const RENEW_MS = 90_000;
 const RETRY_AFTER_SECONDS = 10;
 
-/** Makes the function that takes places, which are kept over all pods. */
+/** Makes the function that takes places, which all pods share. */
 export function createStreamPlaces(deps: StreamPlaceDeps): TakeStreamPlace {
   const { limits, holder, streamsMax, onRefused } = deps;
   const keep = createPlaceKeeper(deps);

@@ -1,6 +1,6 @@
 import type { Caller } from '@parley/shared/domain/caller';
 
-/** What an operator did, for the log. */
+/** An act of an operator, for the log. */
 export interface OperatorAct {
   readonly act: 'withdraw' | 'extend' | 'stop' | 'resume' | 'redeliver' | 'link' | 'revoke_link' | 'erase';
   /** The id of the record, the stream request of the turn, or the erased person. */

@@ -14,7 +14,7 @@ import { buildFormTarget, type PageReply, page, single, type Visit } from '../se
 import type { PageView } from '../views/view.ts';
 import type { AnsweringParts } from './question.ts';
 
-/** What an approval's page needs from the deployment, for every entrance. */
+/** The dependencies of an approval's page, for every entrance. */
 export type ApprovalParts = AnsweringParts<'approvals'>;
 
 /** An approval that is shown to a browser which may decide. */

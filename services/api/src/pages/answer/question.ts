@@ -14,14 +14,14 @@ import type { AnsweredAs, ControlFault } from '../views/answer/strings.ts';
 import type { PageView } from '../views/view.ts';
 import { readPostedForm } from './posted-form.ts';
 
-/** What answer pages need from the deployment. `Use` lists the methods of the engine that they use. */
+/** The dependencies of answer pages. `Use` lists the methods of the engine that they use. */
 export interface AnsweringParts<Use extends keyof Engine> extends PageParts {
   readonly engine: Pick<Engine, Use>;
   /** An answer counts against the same limits as an answer over /v1. */
   readonly callLimits: Pick<CallLimits, 'call' | 'answer'>;
 }
 
-/** What the answer page needs from the deployment, for every entrance. */
+/** The dependencies of the answer page, for every entrance. */
 export type QuestionParts = AnsweringParts<'answer'>;
 
 /** An open question that is shown to a browser which may answer. */

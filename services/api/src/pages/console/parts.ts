@@ -7,7 +7,7 @@ import type { ConsoleFiles } from './files.ts';
 import type { OperatorIdentity } from './identity.ts';
 import { type ConsoleSessions, createConsoleSessions } from './sessions.ts';
 
-/** What the console needs from the deployment. */
+/** The dependencies of the console. */
 export interface ConsoleDeps extends PageDeps {
   /** Undefined if the console was not built. */
   readonly files: ConsoleFiles | undefined;

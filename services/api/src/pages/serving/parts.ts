@@ -16,7 +16,7 @@ import { type Attempts, createAttempts } from './attempts.ts';
 import { type BrowserCookie, type CookieKind, createBrowserCookie } from './browser.ts';
 import { createSessions, type Sessions } from './sessions.ts';
 
-/** What the hosted pages with a sign-in need from the deployment. */
+/** The dependencies of the hosted pages with a sign-in. */
 export interface AuthPagesDeps {
   /** The origin under which browsers reach these pages. */
   readonly publicUrl: string;
@@ -46,7 +46,7 @@ export interface AuthPagesDeps {
   readonly onEvent: (event: AccountEvent, requestId?: string) => void;
 }
 
-/** What every hosted page needs from the deployment. */
+/** The dependencies of every hosted page. */
 export type PageDeps = Pick<
   AuthPagesDeps,
   | 'publicUrl'

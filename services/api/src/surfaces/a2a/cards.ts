@@ -83,7 +83,7 @@ function schemesOf({ securitySchemes }: CardJson) {
 
 const jsonOf = ({ core }: Sdk, card: AgentCard) => core.AgentCard.toJSON(card) as ServedCard['body'];
 
-/** What the official SDKs verify instead of a card's canonical JSON: they omit all empty members. */
+/** The text that the official SDKs verify instead of a card's canonical JSON: they omit all empty members. */
 function payloadOfSdks({ core }: Sdk, body: ServedCard['body']): string {
   return core.canonicalizeAgentCard(body as never);
 }

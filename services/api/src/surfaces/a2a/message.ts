@@ -35,9 +35,9 @@ export interface ReadMessage {
   readonly answers: readonly AnswerData[];
   /** How many deployments in a row have delegated the message's task. */
   readonly hops: number;
-  /** What the task's history stores of the message if it begins the task. */
+  /** The part of the message that the task's history stores if the message begins the task. */
   readonly first: FirstMessage;
-  /** What the task's history stores of the message if it answers. */
+  /** The part of the message that the task's history stores if the message answers. */
   readonly answering: Omit<AnswerMessage, 'surface'>;
 }
 

@@ -23,7 +23,7 @@ export const TakenMessage = z.object({
   digest: z.string(),
   /** Present if the text of the message is the answer. */
   plain: PlainTarget.optional(),
-  /** What the history shows of the message. Records of earlier builds lack it. */
+  /** The part of the message that the history shows. Records of earlier builds lack it. */
   sent: AnswerMessage.optional().catch(undefined),
 });
 export type TakenMessage = z.infer<typeof TakenMessage>;

@@ -31,7 +31,7 @@ interface TaskPage {
   readonly totalSize: number;
 }
 
-/** What a list needs of each task. `changedAt` is the time of its status, in ms on the Redis clock. */
+/** The facts about each task that a list needs. `changedAt` is the time of its status, in ms on the Redis clock. */
 interface ListedTask {
   readonly taskId: string;
   readonly state: TaskState | undefined;

@@ -104,8 +104,8 @@ interface FollowTaskOptions {
 }
 
 /**
- * The updates of a task after its opening, from any pod. If the pod of its run dies meanwhile, the run is taken over
- * within seconds. Throws `unavailable` when the signal is aborted, because the updates continue on another pod.
+ * The updates of a task after its opening, from any pod. If the pod of its run dies, the run is taken over within
+ * seconds. Throws `unavailable` when the signal is aborted, because the updates continue on another pod.
  */
 async function* followTask(
   { engine, turns }: StreamDeps,

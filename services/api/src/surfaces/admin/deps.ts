@@ -17,7 +17,7 @@ export interface OperatedChannel {
   isLinked(owner: Owner): Promise<boolean>;
 }
 
-/** What the admin API needs from the pod. */
+/** The dependencies of the admin API. */
 export interface AdminDeps
   extends Pick<
     Backend,

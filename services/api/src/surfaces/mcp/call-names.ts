@@ -7,7 +7,7 @@ import type { RequestedRead } from './content.ts';
 import type { RequestId } from './json-rpc.ts';
 import { CALL_KINDS, type CallKind } from './outcome.ts';
 
-/** The identity of a call besides its key. */
+/** The identity of a call in addition to its key. */
 export interface CallName {
   /** Made by `joinDigest`. */
   readonly digest: string;

@@ -76,7 +76,7 @@ export interface Calls {
   ): Promise<StartedCall>;
   /**
    * Makes this request the latest follower of the call, as `begin` and `resume` do. Stops the call if the request's
-   * session has ended meanwhile, because `stopAll` did not see this follower.
+   * session has ended since then, because `stopAll` did not see this follower.
    */
   follow(call: StartedCall, isOpen?: IsOpen): Promise<void>;
   /**

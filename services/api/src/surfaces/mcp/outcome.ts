@@ -30,7 +30,7 @@ export type EndedCall =
   /** A failed read can only be reported as an error. */
   | { readonly result?: undefined; readonly refusal: ServerRefusal };
 
-/** What a client gets if it cannot show a question. For a read, it is an error. */
+/** The outcome for a client that cannot show a question. For a read, it is an error. */
 export function toldAs(kind: CallKind, result: unknown): EndedCall {
   const { content = [] } = result as { readonly content?: readonly { readonly text?: string }[] };
   const message = content.map(({ text = '' }) => text).join('\n');

@@ -120,7 +120,7 @@ function streamEvent(item: WatchItem): SseFrameEvent {
   }
 }
 
-/** True if a caller may read, besides questions, the text of chats and the data of tools. */
+/** True if a caller may read the text of chats and the data of tools, and not only questions. */
 function readsChats(caller: Caller): boolean {
   return caller.kind === 'user' || caller.scopes === undefined || hasScope(caller.scopes, ['admin']);
 }

@@ -22,7 +22,7 @@ import { type AssertionKey, signingWith } from './private-key-jwt.ts';
 export type ClientProof =
   | { readonly type: 'secret'; readonly secret: string; readonly method?: 'basic' | 'post' }
   | ({ readonly type: 'key' } & AssertionKey)
-  /** The assertion of the workload's platform (JWT bearer grant, RFC 7523), read anew for each request. */
+  /** The assertion of the workload's platform (JWT bearer grant, RFC 7523). It is read again for each request. */
   | { readonly type: 'workload'; readonly readToken: () => Promise<string> };
 
 export interface ClientCredentialsOptions {

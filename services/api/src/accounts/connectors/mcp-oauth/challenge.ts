@@ -1,7 +1,7 @@
 import { extractWWWAuthenticateParams } from '@modelcontextprotocol/client';
 import { bearerFirst, isDpop } from '@parley/shared/domain/oauth/challenge';
 
-/** What a server says about its authorization in reply to a request without a credential. */
+/** A server's statements about its authorization, in reply to a request without a credential. */
 interface Challenge {
   /** The address of the metadata (RFC 9728). The server chose it, so it is untrusted. */
   readonly resourceMetadataUrl?: string;

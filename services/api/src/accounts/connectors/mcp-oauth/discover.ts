@@ -24,7 +24,7 @@ interface DiscoveryOptions {
   readonly timeoutMs: number;
 }
 
-/** What an MCP server publishes about its authorization. */
+/** The facts that an MCP server publishes about its authorization. */
 export interface DiscoveredResource {
   readonly type: 'resource';
   /** The identifier of the MCP server at the authorization server, exactly as published (RFC 8707). */

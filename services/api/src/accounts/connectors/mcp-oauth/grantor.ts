@@ -69,7 +69,7 @@ export function connectorOf(
 
 const OFFLINE = 'offline_access';
 
-/** What is sealed about the server: the metadata that the flow and the refresh need. */
+/** The sealed facts about the server: the metadata that the flow and the refresh need. */
 export function serverOf({ metadata, resource }: Discovered): Omit<OAuthGrantor, keyof RegisteredClient> {
   const revocationEndpoint = textOf(metadata, 'revocation_endpoint');
   const algorithms = (metadata as { id_token_signing_alg_values_supported?: unknown })

@@ -15,7 +15,7 @@ export interface RegisteredClient {
   readonly clientAuthentication?: 'basic' | 'post';
 }
 
-/** What authorization servers learn about Parley. */
+/** The description of Parley for authorization servers. */
 interface ClientDescription {
   readonly clientName: string;
   readonly redirectUri: string;

@@ -54,7 +54,7 @@ export function createCallWaker(deps: WakeCallDeps): (call: OwnedCall) => Promis
     delayed.add(key);
     const timer = setTimeout(() => {
       delayed.delete(key);
-      // If the limit refuses this resumption too, another pod has resumed the run in the meantime.
+      // If the limit refuses this resumption too, another pod has already resumed the run.
       resume(call).catch(() => undefined);
     }, waitSeconds * 1000);
     timer.unref();

@@ -12,7 +12,7 @@ const OfferedAgent = z.strictObject({
     ),
 });
 
-/** What Parley offers to A2A clients. */
+/** Parley's offer to A2A clients. */
 export const A2aOfferEntry = z
   .strictObject({
     agents: z

@@ -74,7 +74,7 @@ const OfferedTools = z.strictObject({
     .describe('Limits that end a call.'),
 });
 
-/** What Parley offers to MCP clients. */
+/** Parley's offer to MCP clients. */
 export const McpOfferEntry = z
   .strictObject({
     agents: z

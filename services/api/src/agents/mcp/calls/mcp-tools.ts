@@ -50,7 +50,7 @@ export interface McpToolsOptions {
 export interface McpServerRef {
   readonly id: string;
   readonly title: string;
-  /** What Parley declares to the server that it can ask for. Absent: nothing, and calls need no asker. */
+  /** The kinds of requests that Parley declares to the server. Absent: none, and calls need no asker. */
   readonly modes?: AskableKinds | undefined;
   /** The tools, from the cache while it is fresh. Rejects only with the reason of `signal`. */
   listTools(options?: Pick<McpCallOptions, 'signal'>): Promise<McpToolList>;

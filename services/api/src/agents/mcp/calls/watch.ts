@@ -54,7 +54,7 @@ function isOfRequest(error: unknown): boolean {
   return error instanceof ProtocolError;
 }
 
-/** What the server was told to report, in either revision. */
+/** The subscriptions of a connection, in either revision. */
 interface Subscribed {
   /** Subscribes to the new resources in this nonempty set, and ends the subscriptions that are not in it. */
   adjust(uris: ReadonlySet<string>): Promise<void>;

@@ -14,7 +14,7 @@ import {
   type ServerQuestion,
 } from './question.ts';
 
-/** What a server may ask for during a call: questions for the person, and services of the client. */
+/** The requests that a server may make during a call: questions for the person, and services of the client. */
 export interface AskableKinds extends QuestionModes {
   /** Services that the client offers; absent if there are none. */
   readonly services?: ClientServices | undefined;

@@ -61,7 +61,7 @@ const SIGNS: readonly Sign[] = [
   { ...NEWER, hasAskedInstead: false, words: /no back-channel for server-initiated requests/ },
 ];
 
-/** What is known about the call that failed. */
+/** The known facts about the failed call. */
 interface CallSoFar {
   readonly isRepeatable: () => boolean;
   /** True if the server has asked something. The tool may have acted on the answer before it asked again. */

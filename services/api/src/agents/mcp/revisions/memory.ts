@@ -20,12 +20,12 @@ export interface ChosenRevision {
 /** Called when the revision of a server is chosen or changes. */
 export type OnRevision = (serverId: string, revision: McpRevision, reason: RevisionReason) => void;
 
-/** What a pod has learned about the revisions of its servers. */
+/** The facts that a pod has learned about the revisions of its servers. */
 export interface RevisionMemory {
   /** The revision in which the server was last reached. */
   of(serverId: string): ChosenRevision | undefined;
   chosen(serverId: string, choice: ChosenRevision): void;
-  /** Makes the next connection choose the revision anew. */
+  /** Makes the next connection choose the revision again. */
   forget(serverId: string): void;
   /** True if the tool is known to return `input_required` when the server is called in 2025-11-25. */
   asksByRounds(serverId: string, tool: string): boolean;

@@ -79,7 +79,7 @@ function samplesOf(
   return { perCall, tokensMax };
 }
 
-/** What calls of servers' tools need in addition to their limits. */
+/** The dependencies of calls of servers' tools, in addition to their limits. */
 export interface SendDeps {
   /** Seals the questions of rounds. Absent: only the pod that made a call can continue it. */
   readonly rounds?: RoundSeals | undefined;

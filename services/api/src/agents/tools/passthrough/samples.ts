@@ -34,7 +34,7 @@ const Asked = z.looseObject({
   temperature: z.number().optional(),
 });
 
-/** What the person approves, and may edit first. */
+/** The input of the model, which the person approves and may edit first. */
 const Shown = z.object({
   system: z.string().optional().describe('What the model is told beforehand.'),
   messages: z

@@ -6,13 +6,13 @@ import type { Shows } from '../capabilities.ts';
 import type { ClientAsked } from '../open-requests.ts';
 import { createOpenAsks } from './open-asks.ts';
 
-/** What a call waits for that its client cannot show: its person acts elsewhere. */
+/** Records for which a call waits and that its client cannot show: its person acts elsewhere. */
 export interface ElsewhereOpen {
   readonly questions: readonly Elicitation[];
   readonly approvals: readonly Approval[];
 }
 
-/** What a call waits for from its client. None of it has been acted on yet. */
+/** Requests to the client for which a call waits. None of them has been acted on yet. */
 export interface AskedOfClient {
   readonly questions: readonly Elicitation[];
   readonly requests: readonly ClientAsked[];

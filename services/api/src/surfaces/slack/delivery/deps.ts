@@ -20,7 +20,7 @@ export const SLACK_LEASE_MS = SLICE_MS + 3 * CALL_MS;
 /** How long a delivery may begin Web API calls, in ms. A call that it has begun then ends before the lease does. */
 export const DELIVERY_MS = SLACK_LEASE_MS - CALL_MS - 1_000;
 
-/** What deliveries to Slack need. */
+/** The dependencies of deliveries to Slack. */
 export interface SlackDeliveryDeps {
   readonly elicitations: Pick<Elicitations, 'read'>;
   readonly approvals: Pick<Approvals, 'read'>;

@@ -9,7 +9,7 @@ import type { SlackSettings } from '../settings.ts';
 import type { SlackUser } from '../store/workspace.ts';
 import type { Names } from './names.ts';
 
-/** What the app's listeners need. */
+/** The dependencies of the app's listeners. */
 export interface ListenerDeps extends SlackDeliveryDeps {
   readonly settings: SlackSettings;
   readonly engine: SlackDeliveryDeps['engine'] &
