@@ -1,3 +1,8 @@
+/**
+ * Finds, installs and starts a Chromium for the demo, the pictures of the docs and browser tests. What is done in the
+ * browser is in the callers.
+ */
+
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';

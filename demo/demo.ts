@@ -1,3 +1,8 @@
+/**
+ * `npm run demo`: reads its options, starts the world and prints how to use it. What is started is in `world.ts`; the
+ * automatic story is in `auto.ts`.
+ */
+
 import './quiet.ts';
 import { playStory } from './auto.ts';
 import { narrate } from './narrator.ts';

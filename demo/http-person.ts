@@ -1,3 +1,5 @@
+/** A person without a browser, for the demo's story over HTTP. The story itself is in `story-http.ts`. */
+
 import { DefaultChatTransport, readUIMessageStream, type UIMessage } from 'ai';
 import { type CookieJar, createCookieJar, walkSignIn } from '../stand-ins/authorization-server/walk.ts';
 import { waitUntil } from '../test/harness/wait-until.ts';

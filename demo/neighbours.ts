@@ -1,3 +1,8 @@
+/**
+ * Starts the servers that surround Parley in a deployment: accounts, tracker and model. Parley itself is started by
+ * `service.ts`; the stand-ins are in `stand-ins/`.
+ */
+
 import { randomBytes } from 'node:crypto';
 import {
   type AuthorizationServer,

@@ -1,3 +1,8 @@
+/**
+ * The web server of the invented company, as a deployer would write one. The pages that it serves are in `page/` and
+ * know nothing of this file.
+ */
+
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';

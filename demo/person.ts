@@ -1,3 +1,8 @@
+/**
+ * A person at the chat page in a real browser, for the demo's story and the browser tests. What the person does is in
+ * `story.ts`.
+ */
+
 import type { Browser, Locator, Page } from 'playwright-core';
 
 /** A call that a person's browser made, and the pod that answered it. */

@@ -1,3 +1,8 @@
+/**
+ * The demo's story as a person plays it in a browser. Handling the pages is in `person.ts`, the answers of the model in
+ * `stand-ins/scripted-model`.
+ */
+
 import type { Browser } from 'playwright-core';
 import { agreeToGo, allow, meetPerson, type Person, signIn } from './person.ts';
 import type { World } from './world.ts';

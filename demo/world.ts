@@ -1,3 +1,8 @@
+/**
+ * Starts everything that the demo shows, and stops it in reverse order. Each part is in a file of its own; this file
+ * only connects them.
+ */
+
 import { randomBytes } from 'node:crypto';
 import { userToken } from '../test/harness/tokens.ts';
 import { askBareQuestion } from './bare-question.ts';

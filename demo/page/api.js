@@ -1,3 +1,8 @@
+/**
+ * The calls of the chat page to Parley's API, without any state of the page. When a call is repeated is decided in
+ * `turn.js`.
+ */
+
 import {
   createTransport,
   isParleyClientError,

@@ -1,3 +1,8 @@
+/**
+ * The state of one conversation on the chat page, which survives a reload. Reading a single reply is in `turn.js`,
+ * drawing is in `view.js`.
+ */
+
 import {
   adoptTools,
   endTools,

@@ -1,3 +1,8 @@
+/**
+ * Reads one reply to its end over any number of connections. The messages of the conversation and their storage are in
+ * `conversation.js`.
+ */
+
 import { createRetryBudget, sleep } from '/parley-core.js';
 import { addChunk, endTools, messageOf } from './message.js';
 import { describe, isBusy, isFinal, isNotBegun } from './refusal.js';

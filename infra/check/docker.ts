@@ -1,3 +1,7 @@
+/**
+ * Checks the Dockerfile and the compose file without building anything. Built images are checked by `infra/images.ts`.
+ */
+
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DCLinter } from 'dclint';

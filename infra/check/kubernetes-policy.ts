@@ -1,3 +1,8 @@
+/**
+ * The policy for the Kubernetes manifests as schemas: what a cluster would accept but Parley does not. Their form is
+ * checked in `kubernetes.ts`.
+ */
+
 import type { IDeployment } from 'kubernetes-models/apps/v1/Deployment';
 import type { IHorizontalPodAutoscaler } from 'kubernetes-models/autoscaling/v2/HorizontalPodAutoscaler';
 import type { IIngress } from 'kubernetes-models/networking.k8s.io/v1/Ingress';

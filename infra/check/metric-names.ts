@@ -1,3 +1,8 @@
+/**
+ * Compares the metric names in PromQL expressions with those that the services expose. Which files contain expressions
+ * is known in `telemetry.ts`.
+ */
+
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parser } from '@prometheus-io/lezer-promql';

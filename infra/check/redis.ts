@@ -1,3 +1,8 @@
+/**
+ * Starts a real Redis with the shipped files, and checks its settings and the permissions of its users. Parley itself
+ * is not started here.
+ */
+
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync, cpSync, readdirSync, readFileSync } from 'node:fs';

@@ -1,3 +1,8 @@
+/**
+ * Checks that alerts and dashboards use only names that exist. Reading names from an expression is in
+ * `metric-names.ts`.
+ */
+
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';

@@ -1,3 +1,8 @@
+/**
+ * Generates the console's types of the admin API from the schemas of its routes, so that the two cannot differ. The
+ * routes are only read, never called.
+ */
+
 import { z } from 'zod';
 import type { Route } from '../../services/api/src/http/route.ts';
 import { answerLinkRoutes } from '../../services/api/src/pages/answer/link-routes.ts';

@@ -1,3 +1,8 @@
+/**
+ * Compares the requirements of a standard with the tests that hold them, and writes its page. The lists of each
+ * standard are in `mcp-held.ts`, `acp-held.ts` and `a2a-held.ts`.
+ */
+
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 

@@ -1,3 +1,8 @@
+/**
+ * Applies the house rules to source files, and reports each violation as a sentence. The rules are data in `rules.ts`;
+ * cycles of folders are found in `siblings.ts`.
+ */
+
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { importsOf, type SourceFile, targetOf } from './imports.ts';

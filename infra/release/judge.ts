@@ -1,3 +1,8 @@
+/**
+ * Judges packed packages before they are published: contents, sizes and types. Packing is in `packages.ts`, the size
+ * limits are in `budgets.ts`.
+ */
+
 import { ENTRY_GZIP_MAX, TARBALL_MB_MAX } from './budgets.ts';
 import { entriesOf, isForBrowsers } from './entries.ts';
 import { type PackedPackage, type PublishedManifest, run } from './packages.ts';

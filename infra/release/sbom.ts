@@ -1,3 +1,8 @@
+/**
+ * Writes the bill of materials of each package, and checks the licences in it. Packing the packages is in
+ * `packages.ts`.
+ */
+
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

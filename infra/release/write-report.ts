@@ -1,3 +1,8 @@
+/**
+ * Measures the installed packages and writes docs/reports/packages.md. Whether a size is acceptable is decided in
+ * `judge.ts`.
+ */
+
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { availableParallelism, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';

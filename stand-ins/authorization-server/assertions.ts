@@ -1,3 +1,5 @@
+/** The grants of company sign-ins for the stand-in authorization server. Ordinary grants are oidc-provider's own. */
+
 import type { KeyObject } from 'node:crypto';
 import { calculateJwkThumbprint, createRemoteJWKSet, EmbeddedJWK, jwtVerify, SignJWT } from 'jose';
 import { errors, type Provider } from 'oidc-provider';

@@ -1,3 +1,8 @@
+/**
+ * Starts an authorization server for tests and the demo, with invented people. Pages, faults and storage are in the
+ * files beside this one.
+ */
+
 import { generateKeyPair, type KeyObject, randomBytes } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,3 +1,5 @@
+/** The sign-in and consent pages of the stand-in authorization server. The protocol is oidc-provider's. */
+
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Interaction, default as Provider } from 'oidc-provider';
 

@@ -1,3 +1,5 @@
+/** Starts an MCP server with issues for tests and the demo. Tools are in `tools.ts`, access is in `gate.ts`. */
+
 import {
   createMcpHandler,
   getOAuthProtectedResourceMetadataUrl,

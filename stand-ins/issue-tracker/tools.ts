@@ -1,3 +1,5 @@
+/** The tools of the issue tracker, as one person sees them. The HTTP server around them is in `issue-tracker.ts`. */
+
 import { type CallToolResult, McpServer, type ServerContext } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import type { Execution, IssueStore } from './store.ts';

@@ -1,3 +1,5 @@
+/** The REST API of the stand-in for Nango. The Connect page and webhooks are in the files beside this one. */
+
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { readBody } from '../authorization-server/pages.ts';
 import { type NangoIntegration, requestTokens } from './oauth.ts';

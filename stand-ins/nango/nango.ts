@@ -1,3 +1,5 @@
+/** Starts the stand-in for Nango. Its REST API is in `api-routes.ts`, its state in `store.ts`. */
+
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { escapeHtml, sendPage } from '../authorization-server/pages.ts';

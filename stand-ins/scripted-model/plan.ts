@@ -1,3 +1,5 @@
+/** Finds the calls that a person's words ask for. What is said about their results is in `sentences.ts`. */
+
 import type { OfferedTool, ScriptedCall, Turn } from './script.ts';
 
 /** A call to make, or a request for which there is no tool. */

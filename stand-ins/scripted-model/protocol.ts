@@ -1,3 +1,5 @@
+/** Reads and refuses chat completions requests as real endpoints do. Replies are made in `reply.ts`. */
+
 import { z } from 'zod';
 
 const Part = z.looseObject({ type: z.string(), text: z.string().optional() });

@@ -1,3 +1,5 @@
+/** Makes chat completions replies, in pieces or whole. What a reply says is decided by the script. */
+
 import { createHash } from 'node:crypto';
 import { type ChatMessage, type ChatRequest, textOf } from './protocol.ts';
 import type { FinishReason, ScriptedReply } from './script.ts';

@@ -1,3 +1,5 @@
+/** The type of a script, and how a request is seen by it. The demo's script is in `demo.ts`. */
+
 import { type ChatMessage, type ChatRequest, textOf } from './protocol.ts';
 
 /** A tool that the request offers. */

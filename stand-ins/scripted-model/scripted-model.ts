@@ -1,3 +1,5 @@
+/** Starts a server that replies to chat completions by a script. Faults are in `faults.ts`, replies in `reply.ts`. */
+
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,3 +1,5 @@
+/** The sentences of the demo's model about the results of tools. Which tools are called is decided in `plan.ts`. */
+
 import { z } from 'zod';
 import type { ToolResult } from './script.ts';
 

@@ -1,3 +1,5 @@
+/** Runs the periodic work, each round on one worker. What a round does is in `shared/src`. */
+
 import { startRounds } from '@parley/shared/async/rounds';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import type {

@@ -1,3 +1,7 @@
+/**
+ * The command `npm run rekey`, which seals stored secrets under another key. Sealing itself is in `shared/src/vault`.
+ */
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isParleyError } from '@parley/core/domain/errors';
 import { EnvError, readEnv } from '@parley/shared/config/env';

@@ -1,3 +1,5 @@
+/** Builds a worker from its environment. Jobs are in `jobs.ts`, periodic work in `maintenance.ts`. */
+
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { RequestListener } from 'node:http';

@@ -1,3 +1,8 @@
+/**
+ * The interface of all connectors, and the types of what goes in and out of them. How a credential is obtained is in
+ * `connectors/`, how it is stored in `shared/src/vault`.
+ */
+
 import type { Owner } from '@parley/core/domain/ids';
 import type { Credential } from '@parley/shared/domain/credential';
 

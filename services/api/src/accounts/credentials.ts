@@ -1,3 +1,8 @@
+/**
+ * Gives tool calls the credentials that they need, refreshed and as headers. Asking people for missing accounts is not
+ * done here, but in `agents/tools`.
+ */
+
 import type { CredentialRef, Presentation } from '@parley/shared/domain/credential';
 import type { FreshCredential, FreshCredentialOf, FreshOptions } from '@parley/shared/vault/refresh';
 import { SealError } from '@parley/shared/vault/seal';

@@ -1,3 +1,8 @@
+/**
+ * Identifies the caller of a request by its bearer token. Verifying user tokens is in `token.ts`, what a caller may do
+ * is decided by the routes.
+ */
+
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { isParleyError } from '@parley/core/domain/errors';

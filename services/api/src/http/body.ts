@@ -1,3 +1,5 @@
+/** Reads request bodies within limits of size and budget. Checking their content is in `check.ts`. */
+
 import type { IncomingMessage } from 'node:http';
 import { ParleyError } from '@parley/core/domain/errors';
 import { check } from './check.ts';

@@ -1,3 +1,8 @@
+/**
+ * Replies to requests that are not valid HTTP, which Node would otherwise answer itself. Valid requests go to the
+ * router.
+ */
+
 import {
   type IncomingMessage,
   type RequestListener,

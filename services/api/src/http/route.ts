@@ -1,3 +1,7 @@
+/**
+ * The types with which surfaces describe their routes. Serving a route is in `serve.ts`, finding it is in `router.ts`.
+ */
+
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Caller } from '@parley/shared/domain/caller';
 import type { Scope } from '@parley/shared/domain/service-key';

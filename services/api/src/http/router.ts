@@ -1,3 +1,5 @@
+/** Finds the route of a request, before Express where possible. What happens to the request then is in `serve.ts`. */
+
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { REFERENCE_ID } from '@parley/core/domain/ids';

@@ -1,3 +1,8 @@
+/**
+ * Serves one request in a fixed order: proof, budget, body, query, handler, reply. The parts of that order are in the
+ * files beside this one.
+ */
+
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isParleyError, ParleyError } from '@parley/core/domain/errors';
 import type { Caller } from '@parley/shared/domain/caller';

@@ -1,3 +1,8 @@
+/**
+ * Writes server-sent events, their heartbeats and their ends. The source of the events is in the surfaces, back
+ * pressure is in `stream.ts`.
+ */
+
 import type { ServerResponse } from 'node:http';
 import { writeHead } from './headers/prepared.ts';
 import type { StreamHeartbeats } from './life/heartbeats.ts';

@@ -1,3 +1,5 @@
+/** Writes any source to a response with back pressure, budget and interruption. The format of events is in `sse.ts`. */
+
 import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Drain } from './life/drain.ts';

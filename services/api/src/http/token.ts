@@ -1,3 +1,8 @@
+/**
+ * Verifies user tokens by a shared secret or an issuer's keys. Service keys and the choice between the two are in
+ * `auth.ts`.
+ */
+
 import { createSecretKey } from 'node:crypto';
 import { ParleyError } from '@parley/core/domain/errors';
 import { TENANT_ID } from '@parley/core/domain/ids';

@@ -1,3 +1,8 @@
+/**
+ * The routes of the connect, accounts and inbox pages under `/auth`. Answer pages and links to other services have
+ * routes of their own.
+ */
+
 import { ParleyError } from '@parley/core/domain/errors';
 import { userOf } from '../http/reply.ts';
 import { bearer, json, jsonBody, type Route, rawBody, route, type Surface } from '../http/route.ts';

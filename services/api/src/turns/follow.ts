@@ -1,3 +1,7 @@
+/**
+ * Follows a turn for one reader, in no format. Encoding is in the surfaces, facts about a replay are in `replay.ts`.
+ */
+
 import type { Approval } from '@parley/core/domain/approvals/approval';
 import type { Elicitation } from '@parley/core/domain/elicitations/elicitation';
 import {

@@ -1,3 +1,5 @@
+/** Reads a conversation as its person sees it. A reply that is still being written is read from its stream. */
+
 import type { Approval } from '@parley/core/domain/approvals/approval';
 import { isApprovalEnded } from '@parley/core/domain/approvals/status';
 import { messageIdOf } from '@parley/core/domain/ids';

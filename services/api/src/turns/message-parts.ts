@@ -1,3 +1,5 @@
+/** Builds the parts of a message as a standard client would. Collecting a whole turn is in `buffered.ts`. */
+
 import type { Approval } from '@parley/core/domain/approvals/approval';
 import type { Elicitation } from '@parley/core/domain/elicitations/elicitation';
 import type { CallPage, TurnEvent } from '@parley/shared/domain/runs/turn-events';

@@ -1,3 +1,8 @@
+/**
+ * Keeps track of the text that one reader has, live and from the feed, without splitting characters. Following the feed
+ * is in `follow.ts`.
+ */
+
 import type { LiveText } from '@parley/shared/domain/elicitations/wake';
 
 /** Separates two blocks of text in formats that have only one block. */

@@ -1,3 +1,5 @@
+/** Shows how long the parts of a turn took, and where. It reads stored records only, and no content. */
+
 import type { StreamRef } from '@parley/core/domain/ids';
 import {
   type ConversationRef,

@@ -1,3 +1,5 @@
+/** The turns of a pod, as surfaces use them. Running a turn is in `agents/loop`, storing it in `shared/src/runs`. */
+
 import { randomUUID } from 'node:crypto';
 import type { Approval } from '@parley/core/domain/approvals/approval';
 import type { Elicitation } from '@parley/core/domain/elicitations/elicitation';

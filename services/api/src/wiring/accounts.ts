@@ -1,3 +1,7 @@
+/**
+ * Builds everything about people's accounts from the environment. The pages are in `pages`, the flows in `accounts`.
+ */
+
 import type { Owner } from '@parley/core/domain/ids';
 import { startRounds } from '@parley/shared/async/rounds';
 import { type Env, EnvError } from '@parley/shared/config/env';

@@ -1,3 +1,5 @@
+/** Builds the agents and turns of a pod from its configuration. No rule is decided here. */
+
 import type { Tracer } from '@opentelemetry/api';
 import type { Owner } from '@parley/core/domain/ids';
 import type { NotifyRules } from '@parley/core/domain/notify';

@@ -1,3 +1,5 @@
+/** Builds the Slack surface of a pod. What it does is in `surfaces/slack`. */
+
 import { TIMEOUT_SECONDS_MAX } from '@parley/core/domain/elicitations/ask-input';
 import type { Owner } from '@parley/core/domain/ids';
 import { backendSettings, type Env } from '@parley/shared/config/env';

@@ -1,3 +1,5 @@
+/** Turns what happens in turns into log lines, spans and metrics. It never sees the content of messages. */
+
 import {
   type Attributes,
   context,

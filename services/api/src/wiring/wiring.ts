@@ -1,3 +1,8 @@
+/**
+ * Builds a whole pod, and is the only place of the api that picks the backend. The parts are built in the files beside
+ * this one.
+ */
+
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { RequestListener } from 'node:http';

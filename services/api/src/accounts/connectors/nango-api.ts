@@ -1,3 +1,8 @@
+/**
+ * The calls of Nango's REST API that the connector needs, checked against schemas. What the replies mean for a flow is
+ * decided in `nango.ts`.
+ */
+
 import { faultOfUrl } from '@parley/core/domain/url';
 import { z } from 'zod';
 import { createBoundedFetch } from '../oauth/bounded-fetch.ts';

@@ -1,3 +1,8 @@
+/**
+ * The connector for credentials that Nango keeps and refreshes. The REST calls are in `nango-api.ts`, reading webhooks
+ * is in `nango-webhook.ts`.
+ */
+
 import { faultOfUrl } from '@parley/core/domain/url';
 import {
   type CallbackState,

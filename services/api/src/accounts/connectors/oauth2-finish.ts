@@ -1,3 +1,8 @@
+/**
+ * Handles a provider's answer at the callback, from the state to the tokens. Beginning a flow, refreshing and revoking
+ * are in `oauth2.ts`.
+ */
+
 import { authorizationCodeGrant, type Configuration } from 'openid-client';
 import { z } from 'zod';
 import { type CallbackState, type Connected, type ConnectorFailure, failure } from '../connector.ts';

@@ -1,3 +1,8 @@
+/**
+ * The connector for OAuth 2.1 providers: begins flows, refreshes and revokes. The callback is in `oauth2-finish.ts`,
+ * the connection to the server in `oauth/oauth2-server.ts`.
+ */
+
 import type { Credential, OAuthCredential } from '@parley/shared/domain/credential';
 import {
   buildAuthorizationUrl,

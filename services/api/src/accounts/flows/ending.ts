@@ -1,3 +1,8 @@
+/**
+ * Ends a flow that brought a credential, in steps that any pod can repeat. How the credential was obtained is in the
+ * connectors, the pages are in `pages/connect`.
+ */
+
 import type { Elicitation } from '@parley/core/domain/elicitations/elicitation';
 import type { Status } from '@parley/core/domain/elicitations/status';
 import { isParleyError } from '@parley/core/domain/errors';

@@ -1,3 +1,8 @@
+/**
+ * Stores redirects to providers that are under way, with their sealed state. What happens after the return is decided
+ * by the pages and in `ending.ts`.
+ */
+
 import { parsed } from '@parley/core/domain/parsed';
 import type { PageEntryName, PageStore } from '@parley/shared/ports/page-store';
 import { sha256 } from '@parley/shared/records/digest';

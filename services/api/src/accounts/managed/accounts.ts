@@ -1,3 +1,8 @@
+/**
+ * Obtains and renews the accounts that a company sign-in connects. The sign-ins are stored by `sign-ins.ts`, the
+ * requests are made by the connectors.
+ */
+
 import type { Credential, CredentialRef } from '@parley/shared/domain/credential';
 import {
   type FreshCredential,

@@ -1,3 +1,8 @@
+/**
+ * The calls to a company's sign-in provider after a person has signed in. The sign-in itself is in `pages/identity`,
+ * its storage in `managed/sign-ins.ts`.
+ */
+
 import type { OAuthCredential } from '@parley/shared/domain/credential';
 import { type Configuration, genericGrantRequest, refreshTokenGrant, tokenRevocation } from 'openid-client';
 import { type CredentialFailure, credentialFailure, type Refreshed } from '../connector.ts';

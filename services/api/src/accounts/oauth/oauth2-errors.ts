@@ -1,3 +1,8 @@
+/**
+ * Classifies errors of authorization servers in words that may be logged. What a connector does about them is decided
+ * there.
+ */
+
 import {
   AuthorizationResponseError,
   ClientError,

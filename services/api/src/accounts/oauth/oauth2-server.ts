@@ -1,3 +1,5 @@
+/** Discovers and caches an authorization server for openid-client. The flows that use it are in `connectors/`. */
+
 import { faultOfUrl } from '@parley/core/domain/url';
 import {
   allowInsecureRequests,

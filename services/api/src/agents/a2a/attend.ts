@@ -1,3 +1,8 @@
+/**
+ * Attends to a remote agent's task until it ends: reads it, asks its questions, sends the answers. Beginning a task is
+ * in `begin.ts`, noticing changes in `follow/`.
+ */
+
 import { createTaskWake, type TaskWake } from '@parley/shared/async/task-wake';
 import { withTimeLimit } from '@parley/shared/async/time-limit';
 import { isTerminalState } from '@parley/shared/domain/a2a/wire';

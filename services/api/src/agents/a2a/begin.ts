@@ -1,3 +1,7 @@
+/**
+ * Begins a task at a remote agent exactly once, even if a reply is lost or a pod dies. What follows is in `attend.ts`.
+ */
+
 import { describeFault, HTTP_ERROR, isPassing, RemoteFault } from '../remote/faults.ts';
 import { messageIdOf } from '../remote/message-ids.ts';
 import { pauseBefore } from '../remote/task-work.ts';

@@ -1,3 +1,5 @@
+/** Reads a remote agent's card and verifies its signature. Fetching and caching cards is in `remote-agents.ts`. */
+
 import type { AgentCard } from '@a2a-js/sdk';
 import { canonicalJson } from '@parley/core/domain/json/canonical-json';
 import { jsonIn } from '@parley/core/domain/parsed';

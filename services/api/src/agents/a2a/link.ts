@@ -1,3 +1,8 @@
+/**
+ * The A2A calls to one remote agent with one credential. Which agents exist and their sockets are in
+ * `remote-agents.ts`; what replies mean is decided by the callers.
+ */
+
 import type { StreamResponse } from '@a2a-js/sdk';
 import type { Client } from '@a2a-js/sdk/client';
 import { visibleLabels } from '@parley/core/domain/visible';

@@ -1,3 +1,8 @@
+/**
+ * Puts the questions of a remote task to the person and keeps them across changes of the credential. Recognizing
+ * questions in a task is in `read-questions.ts`.
+ */
+
 import { restoreContent } from '../mcp/questions/restores.ts';
 import { type AskingAgent, askForAgent, visitPage } from '../remote/questions.ts';
 import type { AskOutcome } from '../run/question.ts';

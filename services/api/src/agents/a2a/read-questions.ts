@@ -1,3 +1,5 @@
+/** Recognizes the questions in the state of a waiting task. Pure; asking them is in `questions.ts`. */
+
 import { readable } from '@parley/core/domain/readable';
 import { type QuestionData, questionsIn } from '@parley/shared/domain/a2a/extension';
 import { QuestionRefused, readQuestion, type ServerQuestion } from '../mcp/questions/question.ts';

@@ -1,3 +1,5 @@
+/** Opens remote agents for this pod: sockets, cards and their cache. The calls of a single agent are in `link.ts`. */
+
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { CredentialRefused } from '../mcp/errors.ts';
 import { createScrubFor } from '../mcp/scrub.ts';

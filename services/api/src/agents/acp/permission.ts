@@ -1,3 +1,8 @@
+/**
+ * The rules that turn an ACP permission request into a question and its answer into an outcome. Pure; asking is in
+ * `questions.ts`.
+ */
+
 import type {
   PermissionOption,
   RequestPermissionRequest,

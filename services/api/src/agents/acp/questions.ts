@@ -1,3 +1,8 @@
+/**
+ * Puts the questions and permission requests of one ACP task to the person, within limits. The rules for permissions
+ * are in `permission.ts`.
+ */
+
 import type {
   CreateElicitationRequest,
   CreateElicitationResponse,

@@ -1,3 +1,8 @@
+/**
+ * Runs one task in an ACP agent's process, from the handshake to the end. Starting processes is in `programs.ts`,
+ * questions are in `questions.ts`.
+ */
+
 import type {
   InitializeResponse,
   NewSessionResponse,

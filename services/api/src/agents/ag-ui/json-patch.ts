@@ -1,3 +1,8 @@
+/**
+ * Applies JSON Patches of untrusted agents to a value, with bounds on their cost. Which patches are expected is decided
+ * in `thread.ts`.
+ */
+
 import { isRecord } from '@parley/core/domain/plain-record';
 import { LEVELS_MAX } from '@parley/shared/domain/json/depth';
 import type { PatchOperation } from './events.ts';

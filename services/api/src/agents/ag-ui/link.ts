@@ -1,3 +1,8 @@
+/**
+ * Posts runs to AG-UI agents and reads their events safely. What the events mean is decided in `thread.ts` and
+ * `run-task.ts`.
+ */
+
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { visibleLabels } from '@parley/core/domain/visible';
 import { CredentialRefused } from '../mcp/errors.ts';

@@ -1,3 +1,8 @@
+/**
+ * Puts the interrupts of a run to the person, and makes the entries that resume it. Reading interrupts is in
+ * `read-interrupts.ts`.
+ */
+
 import { visible } from '@parley/core/domain/visible';
 import { type AskingAgent, askForAgent, visitPage } from '../remote/questions.ts';
 import type { RemoteTaskRules } from '../remote/result.ts';

@@ -1,3 +1,5 @@
+/** Recognizes what an interrupt asks: an approval, a page or a form. Pure; asking is in `questions.ts`. */
+
 import { jsonIn } from '@parley/core/domain/parsed';
 import { isRecord, own } from '@parley/core/domain/plain-record';
 import { isWithinDepth } from '@parley/shared/domain/json/depth';

@@ -1,3 +1,8 @@
+/**
+ * Has an AG-UI agent do a task, run after run, so that any pod can continue it. The events of a run are applied in
+ * `thread.ts`, posting is in `link.ts`.
+ */
+
 import { readable } from '@parley/core/domain/readable';
 import { HOPS_KEY } from '@parley/shared/domain/a2a/hops';
 import { describeFault, FATE_UNKNOWN, RemoteFault } from '../remote/faults.ts';

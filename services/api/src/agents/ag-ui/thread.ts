@@ -1,3 +1,8 @@
+/**
+ * Applies the events of a run to its thread, within a limit of size. Posting runs and storing the thread are in
+ * `run-task.ts`.
+ */
+
 import { jsonBytes } from '@parley/shared/domain/json/bytes';
 import { RemoteFault } from '../remote/faults.ts';
 import { type AgUiInterrupt, MalformedRun, type ReadEvent, type ThreadMessage } from './events.ts';

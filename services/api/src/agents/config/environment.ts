@@ -1,3 +1,8 @@
+/**
+ * Checks the environment variables that the configuration names, and the URLs in production. References between entries
+ * are checked in `references.ts`.
+ */
+
 import { faultOfUrl, LOOPBACK_HOSTS } from '@parley/core/domain/url';
 import type { Finding, Path } from './fault.ts';
 import type { AgentsFile } from './file.ts';

@@ -1,3 +1,8 @@
+/**
+ * Describes the faults of the configuration's schema in sentences that never repeat a value. Their lines are found in
+ * `yaml.ts`.
+ */
+
 import { z } from 'zod';
 import type { Finding } from './fault.ts';
 import { nearest } from './nearest.ts';

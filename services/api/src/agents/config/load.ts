@@ -1,3 +1,8 @@
+/**
+ * Reads the configuration file and collects all its faults, so that one start reports all of them. The rules are in the
+ * schemas and in the files beside this one.
+ */
+
 import { readFileSync, statSync } from 'node:fs';
 import type { AgentAccess } from './access.ts';
 import { checkAgents } from './check.ts';

@@ -1,3 +1,8 @@
+/**
+ * Checks what a schema cannot check: references between entries, and contradictions among them. Environment variables
+ * are checked in `environment.ts`.
+ */
+
 import { isOfProject } from './connectors.ts';
 import { hint } from './error-map.ts';
 import type { Finding, Path } from './fault.ts';

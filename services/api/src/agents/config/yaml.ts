@@ -1,3 +1,5 @@
+/** Reads YAML so that every later fault gets its line and column. What the values may be is decided by the schemas. */
+
 import {
   type Document,
   type ErrorCode,

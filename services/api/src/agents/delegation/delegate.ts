@@ -1,3 +1,8 @@
+/**
+ * Runs another agent of this deployment on a task, on this pod or on any pod. The run itself is in `run-delegate.ts`,
+ * following it on another pod in `follow.ts`.
+ */
+
 import { messageIdOf, mintStreamRequestId, type StreamRef } from '@parley/core/domain/ids';
 import { retryWhileUnavailable } from '@parley/shared/async/retry-while-unavailable';
 import { type Message, type RunRef, UNOWNED } from '@parley/shared/domain/runs/run';

@@ -1,3 +1,7 @@
+/**
+ * Follows a delegate that works on any pod, through the feed of its run. Beginning the delegate is in `delegate.ts`.
+ */
+
 import { retryWhileUnavailable } from '@parley/shared/async/retry-while-unavailable';
 import { DETACHED, type RunRef } from '@parley/shared/domain/runs/run';
 import { type TurnEvent, turnEventOf, waitsForPerson } from '@parley/shared/domain/runs/turn-events';

@@ -1,3 +1,7 @@
+/**
+ * Works on a delegate's run whose delegator is on another pod. The same on the delegator's own pod is in `delegate.ts`.
+ */
+
 import type { StreamRef } from '@parley/core/domain/ids';
 import { retryWhileUnavailable } from '@parley/shared/async/retry-while-unavailable';
 import type { WorkClock } from '@parley/shared/async/work-clock';

@@ -1,3 +1,5 @@
+/** Runs a delegate to its end, wherever its delegator is. Which pod does it is decided in `delegate.ts`. */
+
 import { retryWhileUnavailable } from '@parley/shared/async/retry-while-unavailable';
 import { startWorkClock } from '@parley/shared/async/work-clock';
 import type { Message } from '@parley/shared/domain/runs/run';

@@ -1,3 +1,8 @@
+/**
+ * Opens the configured agents for turns: access, model, limits and tools. The loop that runs an agent is in
+ * `run-steps.ts`.
+ */
+
 import { ParleyError } from '@parley/core/domain/errors';
 import type { NotifyRules } from '@parley/core/domain/notify';
 import type { Caller } from '@parley/shared/domain/caller';

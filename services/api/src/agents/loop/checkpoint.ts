@@ -1,3 +1,8 @@
+/**
+ * Derives from a run's record the state from which any pod continues it. Pure; reading the record is in
+ * `read-checkpoint.ts`.
+ */
+
 import type { Message, PauseRecord, Run, StepRecord } from '@parley/shared/domain/runs/run';
 import { hasCalls, splitSteps } from '@parley/shared/domain/runs/steps';
 import { openPauses } from '@parley/shared/runs/open-questions';

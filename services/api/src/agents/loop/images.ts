@@ -1,3 +1,8 @@
+/**
+ * Decides which images of a conversation a model gets, and what replaces the others. Reading images from clients is in
+ * `turns/content`.
+ */
+
 import {
   type ContentPart,
   contentParts,

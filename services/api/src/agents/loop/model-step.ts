@@ -1,3 +1,8 @@
+/**
+ * Runs one step of a model and appends its text to the feed. Calling the requested tools is in `run-steps.ts`, the HTTP
+ * details are in `model/`.
+ */
+
 import type { Message, StepRecord } from '@parley/shared/domain/runs/run';
 import type { TurnEvent } from '@parley/shared/domain/runs/turn-events';
 import {

@@ -1,3 +1,8 @@
+/**
+ * The loop of an agent: a reply of the model, then its tool calls, until it calls no more tools. The begin and end of a
+ * run are in `run.ts`, a single call is in `agents/tools/call-tool.ts`.
+ */
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import { retryWhileUnavailable } from '@parley/shared/async/retry-while-unavailable';
 import { uniqueCallId } from '@parley/shared/domain/runs/call-ids';

@@ -1,3 +1,8 @@
+/**
+ * Opens one connection to an MCP server and completes the handshake. Choosing the revision is in `revisions/`, reusing
+ * connections in `pool.ts`.
+ */
+
 import {
   Client,
   type ClientCapabilities,

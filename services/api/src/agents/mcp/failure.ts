@@ -1,3 +1,8 @@
+/**
+ * Converts the errors of MCP requests to failures for models and people. What is done about a failure is decided by the
+ * callers.
+ */
+
 import {
   ProtocolError,
   ProtocolErrorCode,

@@ -1,3 +1,8 @@
+/**
+ * Opens connections in a fitting revision, and delays restarts of crashing programs. The handshake is in
+ * `connection.ts`, the choice of the revision in `revisions/negotiation.ts`.
+ */
+
 import { type McpConnection, type McpConnectionDeps, openConnection } from './connection.ts';
 import { RevisionRefused } from './errors.ts';
 import type { ChosenRevision, RevisionMemory } from './revisions/memory.ts';

@@ -1,3 +1,5 @@
+/** Reuses and closes the connections to MCP servers. Opening a connection is in `opener.ts`. */
+
 import type { McpConnection } from './connection.ts';
 
 /**

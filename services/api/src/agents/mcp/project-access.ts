@@ -1,3 +1,8 @@
+/**
+ * Adds the project's credential to the requests of MCP servers, and renews it when a server refuses it. Obtaining
+ * credentials is in `accounts/connectors`.
+ */
+
 import { retryWhileUnavailable } from '@parley/shared/async/retry-while-unavailable';
 import type { Presentation } from '@parley/shared/domain/credential';
 import { missingScopes, scopesOfList } from '@parley/shared/domain/oauth/scopes';

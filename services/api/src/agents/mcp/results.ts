@@ -1,3 +1,8 @@
+/**
+ * The types of everything that an MCP server can return. Converting replies is in `content.ts`, errors are converted in
+ * `failure.ts`.
+ */
+
 import type { CallToolResult } from '@modelcontextprotocol/client';
 import type { LogLevel } from '@parley/shared/domain/runs/turn-events';
 import type { Visibility } from './visibility.ts';

@@ -1,3 +1,8 @@
+/**
+ * Puts together the tools that an agent is offered, from servers, other agents and Parley itself. How a tool works is
+ * in `agents/tools` and the folders of the protocols.
+ */
+
 import type { PushesOf } from '../a2a/call-agent.ts';
 import { remoteAgentOf } from '../a2a/remote-agent.ts';
 import type { RemoteAgents } from '../a2a/remote-agents.ts';

@@ -1,3 +1,8 @@
+/**
+ * Classifies failed requests to remote agents, for every protocol. What a task does about a fault is decided in the
+ * folder of its protocol.
+ */
+
 import { visible } from '@parley/core/domain/visible';
 import { CredentialRefused, MessageTooLarge } from '../mcp/errors.ts';
 import { withReason } from './result.ts';

@@ -1,3 +1,8 @@
+/**
+ * Asks the person of a run, so that any pod that continues the run finds the same question. What is asked is decided by
+ * the tools.
+ */
+
 import type { AskInput } from '@parley/core/domain/elicitations/ask-input';
 import { isTerminal, type TerminalStatus } from '@parley/core/domain/elicitations/status';
 import { isParleyError } from '@parley/core/domain/errors';

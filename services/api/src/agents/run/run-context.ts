@@ -1,3 +1,8 @@
+/**
+ * The state that the parts of a run share while this pod works on it. Nothing is stored here; records are written by
+ * `shared/src/runs`.
+ */
+
 import type { NotifyRules } from '@parley/core/domain/notify';
 import type { WorkClock } from '@parley/shared/async/work-clock';
 import type { Delivery, PauseRecord, RunRef, Support } from '@parley/shared/domain/runs/run';

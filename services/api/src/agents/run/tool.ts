@@ -1,3 +1,5 @@
+/** The interface between a run and its tools. The tools are in `agents/tools`, the run is in `agents/loop`. */
+
 import type { CallPage, TurnEvent } from '@parley/shared/domain/runs/turn-events';
 import type { McpTool, ServerRefusal } from '../mcp/results.ts';
 import type { ApprovalOutcome, NeededApproval } from './needed-approval.ts';

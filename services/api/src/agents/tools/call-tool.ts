@@ -1,3 +1,5 @@
+/** Makes one tool call of a step, and records every change of its state. Running the step is in `loop/run-steps.ts`. */
+
 import { isParleyError } from '@parley/core/domain/errors';
 import type { CallRecord } from '@parley/shared/domain/runs/run';
 import { forwardedEvent } from '../run/call-names.ts';
@@ -137,10 +139,7 @@ export async function callTool(
   return outcome;
 }
 
-/**
- * Executes the call, unless the tool does not exist, the call is malformed, or the call may already have had its
- * effect.
- */
+/** Executes the call, unless its tool does not exist, it is malformed, or it may already have had its effect. */
 async function executeOrRefuse(
   tool: Tool | undefined,
   { fault, before }: StepCall,
@@ -152,10 +151,7 @@ async function executeOrRefuse(
   return fault === undefined ? make(tool) : failed(fault);
 }
 
-/**
- * Makes a call. If its person has already decided on it, follows the decision, even if no approval is demanded any
- * more.
- */
+/** Makes a call as its person decided, if they did, even if no approval is demanded any more. */
 async function callDecided(
   runContext: RunContext,
   tool: Tool,

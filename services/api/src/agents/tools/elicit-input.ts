@@ -1,3 +1,5 @@
+/** The input of the built-in tool `elicit`, as models get it and as it is checked. Asking is in `elicit-tool.ts`. */
+
 import type { ParleyError } from '@parley/core/domain/errors';
 import { LISTED_TYPES } from '@parley/core/domain/forms/listed-kinds';
 import { z } from 'zod';

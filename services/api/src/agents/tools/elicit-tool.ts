@@ -1,3 +1,8 @@
+/**
+ * The built-in tool with which an agent asks its person. Its input is in `elicit-input.ts`, secrets are asked in
+ * `secret-question.ts`.
+ */
+
 import { isParleyError } from '@parley/core/domain/errors';
 import { isAsked } from '@parley/shared/domain/reach';
 import type { z } from 'zod';

@@ -1,3 +1,8 @@
+/**
+ * Asks for a list of fields: one form, then a hosted page for each secret. The tool that models call is in
+ * `elicit-tool.ts`.
+ */
+
 import { isParleyError } from '@parley/core/domain/errors';
 import { LISTED_KINDS } from '@parley/core/domain/forms/listed-kinds';
 import { isAsked } from '@parley/shared/domain/reach';

@@ -1,3 +1,8 @@
+/**
+ * Offers the prompts and resources of servers to MCP clients of Parley. The protocol towards these clients is in
+ * `surfaces/mcp`.
+ */
+
 import { ParleyError } from '@parley/core/domain/errors';
 import type { Owner } from '@parley/core/domain/ids';
 import { visible } from '@parley/core/domain/visible';

@@ -1,3 +1,8 @@
+/**
+ * Decides which agents and tools an MCP client of Parley is offered, and under which names. Calls are made in
+ * `named-tools.ts`, the protocol is in `surfaces/mcp`.
+ */
+
 import type { Caller } from '@parley/shared/domain/caller';
 import { admits } from '../config/access.ts';
 import type { AgentsConfig } from '../config/file.ts';

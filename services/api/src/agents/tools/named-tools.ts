@@ -1,3 +1,5 @@
+/** Tools of servers that MCP clients and pages call by name. What is offered is decided in `mcp-offer.ts`. */
+
 import type { Owner } from '@parley/core/domain/ids';
 import { isRecord } from '@parley/core/domain/plain-record';
 import type { LoadedAgentsConfig } from '../config/load.ts';
@@ -47,9 +49,7 @@ interface NamedToolList {
   readonly hasFailed: boolean;
 }
 
-/**
- * The person for whom a server is read. With `reach`, the server is told how the person and their client can be asked.
- */
+/** The person for whom a server is read. With `reach`, the server is told how they can be asked. */
 interface ServerReader extends Owner, Partial<Askable>, Pick<TurnPerson, 'viewer'> {}
 
 /** Tools of servers that a caller other than a model calls by name. */
@@ -59,10 +59,7 @@ export interface NamedTools {
    * the person. Without the person's account, returns the announced tools, or one tool that asks them to connect.
    */
   list(server: string, reader: ServerReader, signal: AbortSignal): Promise<NamedToolList>;
-  /**
-   * Reads from the server for this person. Undefined without the person's account; never asks for it. Rejects only with
-   * the reason of the signal.
-   */
+  /** Reads from the server for this person; undefined without their account. Rejects only with the signal's reason. */
   read<Result extends { readonly type: string }>(
     server: string,
     reader: ServerReader,

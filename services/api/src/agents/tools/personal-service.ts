@@ -1,3 +1,8 @@
+/**
+ * Calls a service with a person's own account: presents it, refreshes it, or asks for it. The text of the question is
+ * in `account-question.ts`, storing credentials is in `accounts`.
+ */
+
 import { retryWhileUnavailable } from '@parley/shared/async/retry-while-unavailable';
 import type { Presentation } from '@parley/shared/domain/credential';
 import { missingScopes, scopesOfList } from '@parley/shared/domain/oauth/scopes';

@@ -1,3 +1,5 @@
+/** Asks a person for a secret, of which the model only gets a reference. Redeeming references is in `secrets.ts`. */
+
 import type { TerminalStatus } from '@parley/core/domain/elicitations/status';
 import { SECRET_TOOL_ID } from '@parley/shared/domain/credential';
 import { isAsked } from '@parley/shared/domain/reach';

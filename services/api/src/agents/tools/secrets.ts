@@ -1,3 +1,8 @@
+/**
+ * Replaces references to secrets when a call is dispatched, and removes the secrets from its outcome. Asking for a
+ * secret is in `secret-question.ts`.
+ */
+
 import type { Owner } from '@parley/core/domain/ids';
 import { retryWhileUnavailable } from '@parley/shared/async/retry-while-unavailable';
 import { createScrubFor } from '../mcp/scrub.ts';

@@ -1,3 +1,8 @@
+/**
+ * Converts tools and results of MCP servers to those of the loop. Tools with a person's account are in
+ * `personal-tools.ts`.
+ */
+
 import type { McpServerRef } from '../mcp/calls/mcp-tools.ts';
 import { textOf } from '../mcp/content.ts';
 import type { McpCallResult, McpFailure, McpTool } from '../mcp/results.ts';

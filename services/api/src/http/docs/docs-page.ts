@@ -1,3 +1,5 @@
+/** Draws the API reference as one HTML page. The facts come from `openapi.ts` and the routes. */
+
 import type { Route, RouteDocs } from '../route.ts';
 import type { OpenApi } from './openapi.ts';
 import { SAMPLE_PARAMS } from './samples.ts';

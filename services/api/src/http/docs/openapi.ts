@@ -1,3 +1,5 @@
+/** Describes the routes as OpenAPI from the schemas that check the calls. The HTML page is in `docs-page.ts`. */
+
 import { WebhookEvent } from '@parley/shared/domain/webhooks/webhook';
 import { z } from 'zod';
 import { STATUS_OF } from '../problem.ts';

@@ -1,3 +1,8 @@
+/**
+ * Counts calls, bytes and answers against the budgets of callers. Places for streams are in `stream-places.ts`, storage
+ * is behind the port `limits`.
+ */
+
 import { ParleyError } from '@parley/core/domain/errors';
 import { bucketOfRecordId, type Owner } from '@parley/core/domain/ids';
 import { type Caller, operatorOf } from '@parley/shared/domain/caller';

@@ -1,3 +1,7 @@
+/**
+ * Keeps a rush of returning readers from delaying questions and answers. Budgets of callers are in `call-limits.ts`.
+ */
+
 import type { ServerResponse } from 'node:http';
 import { ParleyError } from '@parley/core/domain/errors';
 

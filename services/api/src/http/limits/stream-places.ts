@@ -1,3 +1,5 @@
+/** Limits how many event streams a user may have open on all pods. Counting calls is in `call-limits.ts`. */
+
 import { randomUUID } from 'node:crypto';
 import { ParleyError } from '@parley/core/domain/errors';
 import type { Owner } from '@parley/core/domain/ids';

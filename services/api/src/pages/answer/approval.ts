@@ -1,3 +1,8 @@
+/**
+ * The handlers of an approval's page, for every entrance. Who may enter is decided in `by-link.ts` and
+ * `approval-by-owner.ts`, the HTML is in `pages/views`.
+ */
+
 import { APPROVAL_STATUSES, isApprovalEnded } from '@parley/core/domain/approvals/status';
 import { titleOfServer, titleOfTool } from '@parley/core/domain/approvals/tool-title';
 import { isParleyError } from '@parley/core/domain/errors';

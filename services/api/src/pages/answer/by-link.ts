@@ -1,3 +1,7 @@
+/**
+ * The entrance to answer pages for a browser that opened an answer link. The entrance by sign-in is in `by-owner.ts`.
+ */
+
 import { isTerminal } from '@parley/core/domain/elicitations/status';
 import { bucketOfRecordId, isApprovalId, type Owner } from '@parley/core/domain/ids';
 import type { Approvals, Elicitations } from '@parley/shared/ports/elicitations/elicitations';

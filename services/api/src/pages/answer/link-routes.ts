@@ -1,3 +1,8 @@
+/**
+ * The API calls that make and revoke answer links. Opening a link in a browser is in `by-link.ts`, the storage of links
+ * in `links.ts`.
+ */
+
 import { ParleyError } from '@parley/core/domain/errors';
 import { type Caller, keyIdOf, operatorOf } from '@parley/shared/domain/caller';
 import type { Engine } from '@parley/shared/elicitations/engine';

@@ -1,3 +1,5 @@
+/** Stores answer links, so that one browser can use each. The calls that make links are in `link-routes.ts`. */
+
 import { randomBytes } from 'node:crypto';
 import { parsed } from '@parley/core/domain/parsed';
 import type { PageEntryName, PageStore } from '@parley/shared/ports/page-store';

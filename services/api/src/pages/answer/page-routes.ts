@@ -1,3 +1,5 @@
+/** The routes below `/auth/answer`. What the pages do is in `question.ts` and `approval.ts`. */
+
 import { bucketOfRecordId, isApprovalId } from '@parley/core/domain/ids';
 import { sha256 } from '@parley/shared/records/digest';
 import { answerPath } from '../../accounts/own-pages.ts';

@@ -1,3 +1,8 @@
+/**
+ * The handlers of a question's answer page, for every entrance. Who may enter is decided in `by-link.ts` and
+ * `by-owner.ts`, the HTML is in `pages/views`.
+ */
+
 import { askerOf } from '@parley/core/domain/elicitations/asker';
 import { isParleyError } from '@parley/core/domain/errors';
 import { controlsOf } from '@parley/core/domain/forms/controls';

@@ -1,3 +1,8 @@
+/**
+ * The posts of the connect page: start, secret, decline. Showing the page is in `show.ts`, the return from the provider
+ * in `callback.ts`.
+ */
+
 import { isParleyError } from '@parley/core/domain/errors';
 import { knownFlowId, unknownFlowId } from '../../accounts/flow-id.ts';
 import { CONNECT_SURFACE } from '../../accounts/flows/complete-open.ts';

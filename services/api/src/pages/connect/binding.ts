@@ -1,3 +1,8 @@
+/**
+ * Session binding: holds back what a browser did until the deployer's backend says whose browser it is. Sign-in at a
+ * provider is in `pages/sign-in`.
+ */
+
 import { randomBytes } from 'node:crypto';
 import { isTerminal } from '@parley/core/domain/elicitations/status';
 import { ParleyError } from '@parley/core/domain/errors';

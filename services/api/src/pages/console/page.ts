@@ -1,3 +1,8 @@
+/**
+ * Serves the console's page and its files with strict headers. The console itself is in `clients/console`, its data
+ * comes from the admin API.
+ */
+
 import type { Reply, RequestHead } from '../../http/route.ts';
 import { closedPageHeaders } from '../kit/headers.ts';
 import { html } from '../kit/html.ts';

@@ -1,3 +1,8 @@
+/**
+ * Signs people in at an OpenID provider. Who the person is for Parley is decided in `oidc.ts` and
+ * `console/identity.ts`.
+ */
+
 import {
   authorizationCodeGrant,
   buildAuthorizationUrl,

@@ -1,3 +1,5 @@
+/** The page on which a person decides equal calls together. Which calls are equal is decided in `open-records.ts`. */
+
 import { pointerOf } from '@parley/core/domain/approvals/json-pointer';
 import { titleOfServer, titleOfTool } from '@parley/core/domain/approvals/tool-title';
 import { isParleyError } from '@parley/core/domain/errors';

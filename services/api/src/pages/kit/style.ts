@@ -1,3 +1,5 @@
+/** The one style sheet of all hosted pages. Markup is in `pages/views`, the document around it in `layout.ts`. */
+
 import { html } from './html.ts';
 
 /** The style of every page: one card, the system's fonts, light and dark, from 320 px width, without images. */

@@ -1,3 +1,5 @@
+/** The pages that link an account of another service to a person. What the service is comes in through `outside.ts`. */
+
 import { randomBytes } from 'node:crypto';
 import { flowName } from '../../accounts/flows/flows.ts';
 import { linkPath, type OwnPage } from '../../accounts/own-pages.ts';

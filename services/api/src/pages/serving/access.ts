@@ -1,3 +1,5 @@
+/** Decides who may see and answer what on hosted pages. Signing in is in `pages/sign-in`. */
+
 import { isTerminal } from '@parley/core/domain/elicitations/status';
 import { bucketOfElicitationId, isSameOwner, type Owner } from '@parley/core/domain/ids';
 import type { Row } from '@parley/shared/domain/elicitations/row';

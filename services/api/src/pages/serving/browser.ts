@@ -1,3 +1,5 @@
+/** Identifies browsers by cookies, and makes their CSRF tokens. Who is signed in is stored by `sessions.ts`. */
+
 import { createHmac, randomBytes } from 'node:crypto';
 import { sha256 } from '@parley/shared/records/digest';
 import { equalSecrets } from '../../accounts/oauth/secret-text.ts';

@@ -1,3 +1,8 @@
+/**
+ * Sends a browser to a provider's sign-in and handles its return, for pages and console alike. What a sign-in leads to
+ * is decided by the callers.
+ */
+
 import type { CallbackState } from '../../accounts/connector.ts';
 import { type Flow, type Flows, signInName } from '../../accounts/flows/flows.ts';
 import type { ProviderIdentity, SignInFailure } from '../identity/identity.ts';

@@ -1,3 +1,5 @@
+/** The sign-in of people on the hosted pages. Talking to the provider is in `at-provider.ts` and `pages/identity`. */
+
 import { bucketOfElicitationId, isSameOwner } from '@parley/core/domain/ids';
 import type { Flow } from '../../accounts/flows/flows.ts';
 import {

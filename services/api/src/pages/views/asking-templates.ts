@@ -1,3 +1,8 @@
+/**
+ * The templates of pages that ask the person to act: sign-in, consent, secret. Pages that report an end are in
+ * `ending-templates.ts`.
+ */
+
 import { FORM_FIELDS } from '../kit/fields.ts';
 import { type Html, html } from '../kit/html.ts';
 import type { Template } from '../kit/layout.ts';

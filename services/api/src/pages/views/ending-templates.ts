@@ -1,3 +1,5 @@
+/** The templates of pages that report an end or an error. Pages that ask for something are in `asking-templates.ts`. */
+
 import { type Html, html } from '../kit/html.ts';
 import type { Icon } from '../kit/icons.ts';
 import type { Template } from '../kit/layout.ts';

@@ -1,3 +1,5 @@
+/** The German texts of the hosted pages. Each part with many texts has a table of its own in its folder. */
+
 import { html } from '../kit/html.ts';
 import { GERMAN_ACCOUNTS } from './accounts/strings-de.ts';
 import { GERMAN_ANSWER } from './answer/strings-de.ts';

@@ -1,3 +1,5 @@
+/** Chooses the template of a view. The templates are in the files beside this one. */
+
 import type { Template } from '../kit/layout.ts';
 import { accountsTemplate, disconnectedTemplate, disconnectTemplate } from './accounts/templates.ts';
 import { answerEndedTemplate, answerEntryTemplate, answerTemplate } from './answer/templates.ts';

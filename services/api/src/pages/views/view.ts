@@ -1,3 +1,5 @@
+/** Every hosted page as plain data, without markup or text. Drawing is in the templates, deciding in the handlers. */
+
 import type { ApprovalTool, RememberFor } from '@parley/core/domain/approvals/approval';
 import type { Risk } from '@parley/core/domain/approvals/risk';
 import type { EndedApprovalStatus } from '@parley/core/domain/approvals/status';

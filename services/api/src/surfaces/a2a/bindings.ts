@@ -1,3 +1,5 @@
+/** The two bindings of A2A: JSON-RPC and HTTP+JSON. What the operations do is in `handler.ts`. */
+
 import type { ServerCallContext } from '@a2a-js/sdk/server';
 import { isParleyError } from '@parley/core/domain/errors';
 import { json, type Reply, type RouteCall } from '../../http/route.ts';

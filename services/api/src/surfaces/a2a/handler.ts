@@ -1,3 +1,5 @@
+/** The operations of A2A for one call. The bindings are in `bindings.ts`, tasks in `tasks.ts`. */
+
 import type { SendMessageRequest, StreamResponse, Task } from '@a2a-js/sdk';
 import type { A2ARequestHandler, ServerCallContext } from '@a2a-js/sdk/server';
 import { isParleyError } from '@parley/core/domain/errors';

@@ -1,3 +1,5 @@
+/** Reads an A2A message: text, images, answers. What it leads to is decided in `handler.ts`. */
+
 import type { Message, Part } from '@a2a-js/sdk';
 import { ParleyError } from '@parley/core/domain/errors';
 import { isRecord, own } from '@parley/core/domain/plain-record';

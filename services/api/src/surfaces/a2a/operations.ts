@@ -1,3 +1,5 @@
+/** The table of A2A operations, and the paths of HTTP+JSON. Serving them is in `bindings.ts`. */
+
 import { isRecord } from '@parley/core/domain/plain-record';
 import type { RouteCall } from '../../http/route.ts';
 

@@ -1,3 +1,5 @@
+/** Reads and shows the push configurations of tasks. Delivering the updates is in `shared/src/delivery/a2a-push`. */
+
 import type { TaskPushNotificationConfig } from '@a2a-js/sdk';
 import { ParleyError } from '@parley/core/domain/errors';
 import { notFound } from '@parley/shared/domain/caller';

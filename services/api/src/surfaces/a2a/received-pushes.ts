@@ -1,3 +1,8 @@
+/**
+ * Receives the updates that remote agents push about tasks which this deployment delegated. Reading the task is in
+ * `agents/a2a`.
+ */
+
 import { ParleyError } from '@parley/core/domain/errors';
 import { jsonIn } from '@parley/core/domain/parsed';
 import { z } from 'zod';

@@ -1,3 +1,5 @@
+/** The routes of the A2A surface, and their documentation. The protocol is in `bindings.ts` and `handler.ts`. */
+
 import { ParleyError } from '@parley/core/domain/errors';
 import { z } from 'zod';
 import {

@@ -1,3 +1,8 @@
+/**
+ * Records which messages answered which questions, for repeats and for the history of tasks. Answering is in
+ * `task-answers.ts`.
+ */
+
 import type { Elicitation } from '@parley/core/domain/elicitations/elicitation';
 import { isReferenceId } from '@parley/core/domain/ids';
 import { contextOf } from '@parley/shared/domain/a2a/context';

@@ -1,3 +1,5 @@
+/** Answers the questions of a task with a message. Recording which message it was is in `taken-messages.ts`. */
+
 import { ParleyError } from '@parley/core/domain/errors';
 import { contextOf } from '@parley/shared/domain/a2a/context';
 import { plainTextField, questionDataOf } from '@parley/shared/domain/a2a/extension';

@@ -1,3 +1,5 @@
+/** Lists the tasks of a caller, page by page. Finding a single task is in `tasks.ts`. */
+
 import type { ListTasksRequest, Task } from '@a2a-js/sdk';
 import { ParleyError } from '@parley/core/domain/errors';
 import { contextOf } from '@parley/shared/domain/a2a/context';

@@ -1,3 +1,5 @@
+/** Reads and follows a task from the feed of its run. How events become a task is in `shared/src/domain/a2a`. */
+
 import { type FeedPosition, formatFeedPosition, parseFeedPosition } from '@parley/core/domain/events';
 import type { Owner } from '@parley/core/domain/ids';
 import { releaseOnAbort } from '@parley/shared/async/release-on-abort';

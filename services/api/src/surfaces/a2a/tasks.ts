@@ -1,3 +1,5 @@
+/** The tasks of one caller: begin, find, answer, stop. The protocol's operations are in `handler.ts`. */
+
 import { randomUUID } from 'node:crypto';
 import { isParleyError, ParleyError } from '@parley/core/domain/errors';
 import { isReferenceId } from '@parley/core/domain/ids';

@@ -1,3 +1,5 @@
+/** Replies with a page of a list, or with an export of it. What a list contains is decided by its route. */
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isParleyError, ParleyError } from '@parley/core/domain/errors';
 import type { Caller } from '@parley/shared/domain/caller';

@@ -1,3 +1,5 @@
+/** Collects the facts that explain a record or a turn. The explanations are made in `shared/src/domain/why`. */
+
 import { isApprovalEnded } from '@parley/core/domain/approvals/status';
 import { isTerminal } from '@parley/core/domain/elicitations/status';
 import {

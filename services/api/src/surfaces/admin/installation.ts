@@ -1,3 +1,5 @@
+/** The route that shows which pods and workers run. What one tenant contains is shown by the other routes. */
+
 import { ParleyError } from '@parley/core/domain/errors';
 import { operatorOf } from '@parley/shared/domain/caller';
 import type { WorkerStanding } from '@parley/shared/ports/installation';

@@ -1,3 +1,5 @@
+/** The routes that list a tenant's records. Reading a page is in `page.ts`, exporting in `exports.ts`. */
+
 import { APPROVAL_STATUSES, isApprovalEnded } from '@parley/core/domain/approvals/status';
 import { isTerminal, STATUSES } from '@parley/core/domain/elicitations/status';
 import { z } from 'zod';

@@ -1,3 +1,5 @@
+/** Loads records by id for the admin routes, within one tenant. What operators see of them is in `views/`. */
+
 import {
   isMintedStream,
   isSameOwner,

@@ -1,3 +1,8 @@
+/**
+ * Reads one page of a tenant's list, and mends the list where it contradicts its rows. The routes are in
+ * `list-routes.ts`.
+ */
+
 import type { Caller } from '@parley/shared/domain/caller';
 import type { ListedKind, ListPlace, ListSliceRequest, TenantLists } from '@parley/shared/ports/tenant-lists';
 import { cursorsOf } from './cursor.ts';

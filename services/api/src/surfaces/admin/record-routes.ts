@@ -1,3 +1,8 @@
+/**
+ * The routes with which operators read and end questions and approvals. Lists are in `list-routes.ts`, turns in
+ * `turn-routes.ts`.
+ */
+
 import { TIMEOUT_SECONDS_MAX } from '@parley/core/domain/elicitations/ask-input';
 import { isParleyError, ParleyError } from '@parley/core/domain/errors';
 import { bucketOf, bucketOfRecordId, isApprovalId } from '@parley/core/domain/ids';

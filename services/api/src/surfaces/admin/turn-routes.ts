@@ -1,3 +1,8 @@
+/**
+ * The routes with which operators read, stop and resume turns. Lists are in `list-routes.ts`, records in
+ * `record-routes.ts`.
+ */
+
 import { ParleyError } from '@parley/core/domain/errors';
 import { bucketOf, formatStreamPath, isReferenceId, type StreamRef } from '@parley/core/domain/ids';
 import { type Caller, notFound } from '@parley/shared/domain/caller';

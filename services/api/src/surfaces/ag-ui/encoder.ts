@@ -1,3 +1,7 @@
+/**
+ * Encodes a turn as one AG-UI run. The events of single turn events are in `events.ts`, interrupts in `questions.ts`.
+ */
+
 import type { Approval } from '@parley/core/domain/approvals/approval';
 import type { Elicitation } from '@parley/core/domain/elicitations/elicitation';
 import type { TurnEvent } from '@parley/shared/domain/runs/turn-events';

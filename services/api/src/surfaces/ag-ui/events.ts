@@ -1,3 +1,7 @@
+/**
+ * Converts the events of a turn to AG-UI events and messages. When a run begins and ends is decided in `encoder.ts`.
+ */
+
 import type { TurnEvent } from '@parley/shared/domain/runs/turn-events';
 import { shownNotice } from '../../turns/shown.ts';
 import { createPieces } from '../../turns/text.ts';

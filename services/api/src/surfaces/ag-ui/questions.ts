@@ -1,3 +1,8 @@
+/**
+ * Converts questions and approvals to interrupts, and resume entries to answers. Recording the answers is in
+ * `resume.ts`.
+ */
+
 import type { Approval } from '@parley/core/domain/approvals/approval';
 import { callText } from '@parley/core/domain/approvals/tool-title';
 import type { Elicitation } from '@parley/core/domain/elicitations/elicitation';

@@ -1,3 +1,8 @@
+/**
+ * Records the answers to the interrupts of a run, all or none. Their form is in `questions.ts`, the continued stream in
+ * `routes.ts`.
+ */
+
 import { readApprovalEvent } from '@parley/core/domain/approvals/events';
 import { isParleyError, ParleyError } from '@parley/core/domain/errors';
 import { type FeedPosition, isElicitationEvent } from '@parley/core/domain/events';

@@ -1,3 +1,5 @@
+/** The routes of the AG-UI surface. The encoding of a run is in `encoder.ts`, answers are in `resume.ts`. */
+
 import { ParleyError, QUOTA_CODES } from '@parley/core/domain/errors';
 import { messageIdOf, type StreamRef } from '@parley/core/domain/ids';
 import { TOO_MANY_HOPS } from '@parley/shared/domain/a2a/hops';

@@ -1,3 +1,5 @@
+/** Reads decisions on calls as AI SDK clients send them. What decisions lead to is in `turns/approvals`. */
+
 import { Approval } from '@parley/core/domain/approvals/approval';
 import { isApprovalId } from '@parley/core/domain/ids';
 import { ApprovalInput } from '@parley/shared/domain/approvals/response-input';

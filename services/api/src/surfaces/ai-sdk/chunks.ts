@@ -1,3 +1,7 @@
+/**
+ * Converts the events of a turn to chunks that every AI SDK client accepts. Replays, cuts and ids are in `encoder.ts`.
+ */
+
 import type { Approval } from '@parley/core/domain/approvals/approval';
 import type { Elicitation } from '@parley/core/domain/elicitations/elicitation';
 import type { CallPage, FinishReason, TurnEvent } from '@parley/shared/domain/runs/turn-events';

@@ -1,3 +1,5 @@
+/** The routes for a person's conversations: list, read, rename, delete. Chatting is in `routes.ts`. */
+
 import { readableLine } from '@parley/core/domain/readable';
 import { lengthOf } from '@parley/core/domain/text';
 import { notFound } from '@parley/shared/domain/caller';

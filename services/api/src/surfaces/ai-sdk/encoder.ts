@@ -1,3 +1,5 @@
+/** Encodes a turn for one AI SDK reader: what is sent, repeated and cut. The chunks themselves are in `chunks.ts`. */
+
 import { formatReaderPosition, type ReaderPosition } from '@parley/core/domain/events';
 import { endsTurn } from '@parley/shared/domain/runs/turn-events';
 import type { UIMessageChunk } from 'ai';

@@ -1,3 +1,5 @@
+/** Example calls of the chat API for its documentation. The routes that use them are in the files beside this one. */
+
 import { SAMPLE_ANSWERED, SAMPLE_ELICITATION, sampleEvents } from '../../http/docs/samples.ts';
 
 const { conversationId, elicitationId, streamRequestId } = SAMPLE_ELICITATION;

@@ -1,3 +1,7 @@
+/**
+ * The routes with which chats show servers' pages and make their calls. What pages may do is decided in `turns/pages`.
+ */
+
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { z } from 'zod';
 import { userOf } from '../../http/reply.ts';

@@ -1,3 +1,5 @@
+/** The chat API for AI SDK clients. Conversations are in `conversations.ts`, servers' pages in `pages.ts`. */
+
 import { Elicitation } from '@parley/core/domain/elicitations/elicitation';
 import { ParleyError, QUOTA_CODES } from '@parley/core/domain/errors';
 import { parseReaderPosition } from '@parley/core/domain/events';

@@ -1,3 +1,8 @@
+/**
+ * The names and digests by which calls are found again. Which call a request joins is decided in
+ * `waiting/call-keys.ts`.
+ */
+
 import { randomBytes } from 'node:crypto';
 import { ParleyError } from '@parley/core/domain/errors';
 import { keyedStreamRequestId, type Owner } from '@parley/core/domain/ids';

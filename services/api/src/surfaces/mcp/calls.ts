@@ -1,3 +1,5 @@
+/** Begins, joins and ends the calls of MCP clients, on every pod. Streaming a call is in `legacy/` and `modern/`. */
+
 import { TIMEOUT_SECONDS_MAX } from '@parley/core/domain/elicitations/ask-input';
 import { ParleyError } from '@parley/core/domain/errors';
 import type { Owner } from '@parley/core/domain/ids';

@@ -1,3 +1,5 @@
+/** Registers the prompts and resources that MCP clients may read. Finding them is in `agents/tools/mcp-content.ts`. */
+
 import {
   ProtocolError,
   ResourceNotFoundError,

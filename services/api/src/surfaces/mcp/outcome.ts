@@ -1,3 +1,8 @@
+/**
+ * Collects the outcome of a call from its events, and writes it as MCP responses. Following the events is left to the
+ * callers.
+ */
+
 import { isRecord } from '@parley/core/domain/plain-record';
 import { createBufferedTurn } from '../../turns/buffered.ts';
 import {

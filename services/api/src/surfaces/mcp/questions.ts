@@ -1,3 +1,8 @@
+/**
+ * Converts questions to MCP and records the answers of its clients. When a client is asked is decided in `legacy/` and
+ * `rounds.ts`.
+ */
+
 import type { inputRequired } from '@modelcontextprotocol/server';
 import { askerOf } from '@parley/core/domain/elicitations/asker';
 import type { Elicitation } from '@parley/core/domain/elicitations/elicitation';

@@ -1,3 +1,5 @@
+/** Follows a call for the time of one request, until it asks, waits or ends. The reply is made in `modern/call.ts`. */
+
 import type { Owner, StreamRef } from '@parley/core/domain/ids';
 import { TICK, withTicks } from '@parley/shared/async/ticks';
 import type { WholeResult } from '../../turns/call-result.ts';

@@ -1,3 +1,5 @@
+/** The routes of the MCP endpoint, for all revisions. Serving them is in `legacy/` and `modern/`. */
+
 import { classifyInboundRequest } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import type { Authenticate } from '../../http/auth.ts';

@@ -1,3 +1,7 @@
+/**
+ * Makes the SDK's server for one request, and converts errors. Handlers for calls are added in `legacy/` and `modern/`.
+ */
+
 import { ProtocolError, Server, type ServerContext } from '@modelcontextprotocol/server';
 import { isParleyError } from '@parley/core/domain/errors';
 import type { Caller } from '@parley/shared/domain/caller';

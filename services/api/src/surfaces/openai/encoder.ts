@@ -1,3 +1,8 @@
+/**
+ * Encodes a turn in OpenAI's formats: what is text, what is an envelope, when it ends. The formats differ only in
+ * `completion-format.ts` and `response-format.ts`.
+ */
+
 import { endsTurn, type TurnEvent } from '@parley/shared/domain/runs/turn-events';
 import { type Frame, STREAM_CLOSED } from '../../http/sse.ts';
 import { shownApproval } from '../../turns/approvals/shown.ts';

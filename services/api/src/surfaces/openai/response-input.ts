@@ -1,3 +1,5 @@
+/** Reads requests in the Responses format. Replies are in `response-object.ts` and `response-format.ts`. */
+
 import { CallerId } from '@parley/core/domain/elicitations/ask-input';
 import { z } from 'zod';
 import type { ChatMessage } from '../../turns/messages.ts';

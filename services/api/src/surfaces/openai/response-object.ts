@@ -1,3 +1,5 @@
+/** Writes a turn as a response object. Streaming it is in `response-format.ts`. */
+
 import type { FinishReason } from '@parley/shared/domain/runs/turn-events';
 import { openAiUsage } from '../../turns/completion.ts';
 import type { OpenAiEnd } from './format.ts';

@@ -1,3 +1,5 @@
+/** The routes of the Responses format. Chat completions are in `routes.ts`, beginning turns is in `turn-replies.ts`. */
+
 import { QUOTA_CODES } from '@parley/core/domain/errors';
 import { keyedStreamRequestId } from '@parley/core/domain/ids';
 import type { Caller } from '@parley/shared/domain/caller';

@@ -1,3 +1,5 @@
+/** The routes for OpenAI's clients: completions and models. The Responses format is in `responses.ts`. */
+
 import { CallerId } from '@parley/core/domain/elicitations/ask-input';
 import { QUOTA_CODES } from '@parley/core/domain/errors';
 import { z } from 'zod';

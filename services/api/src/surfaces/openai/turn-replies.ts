@@ -1,3 +1,5 @@
+/** Begins a turn and replies in any of OpenAI's formats. The formats are in the files beside this one. */
+
 import { randomBytes } from 'node:crypto';
 import { ParleyError } from '@parley/core/domain/errors';
 import type { Caller } from '@parley/shared/domain/caller';

@@ -1,3 +1,5 @@
+/** The approval calls of the hub API. The rules for decisions are in `shared/src/domain/approvals`. */
+
 import { Approval } from '@parley/core/domain/approvals/approval';
 import { APPROVAL_STATUSES } from '@parley/core/domain/approvals/status';
 import { UserId } from '@parley/core/domain/elicitations/ask-input';

@@ -1,3 +1,5 @@
+/** The elicitation calls of the hub API. The rules are in `shared/src/domain/elicitations`, streams in `streams.ts`. */
+
 import { AskInput, TIMEOUT_SECONDS_MAX, UserId } from '@parley/core/domain/elicitations/ask-input';
 import { Elicitation } from '@parley/core/domain/elicitations/elicitation';
 import { STATUSES } from '@parley/core/domain/elicitations/status';

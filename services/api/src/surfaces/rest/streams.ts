@@ -1,3 +1,7 @@
+/**
+ * The event streams of the hub API: a stream request, and a person's inbox. Chat streams are in the surfaces of chats.
+ */
+
 import { UserId } from '@parley/core/domain/elicitations/ask-input';
 import { ParleyError } from '@parley/core/domain/errors';
 import { type FeedPosition, parseFeedPosition } from '@parley/core/domain/events';

@@ -1,3 +1,5 @@
+/** The calls that record durable workflows. What a workflow does is in `clients/sdk`. */
+
 import { UserId } from '@parley/core/domain/elicitations/ask-input';
 import { ParleyError } from '@parley/core/domain/errors';
 import { isReferenceId, type Owner } from '@parley/core/domain/ids';

@@ -1,3 +1,7 @@
+/**
+ * The calls of Slack's Web API, loaded only when they are needed. When to call is decided by deliveries and listeners.
+ */
+
 import type { OAuthCredential } from '@parley/shared/domain/credential';
 import type { WebClient } from '@slack/web-api';
 import { CALL_MS } from './delivery/deps.ts';

@@ -1,3 +1,8 @@
+/**
+ * Records decisions that a client sends together, and finds the turn that continues. Reading them from a request is in
+ * the surfaces.
+ */
+
 import { readApprovalEvent } from '@parley/core/domain/approvals/events';
 import { isParleyError, ParleyError } from '@parley/core/domain/errors';
 import type { FeedPosition } from '@parley/core/domain/events';

@@ -1,3 +1,8 @@
+/**
+ * Begins a turn for a message even if the earlier turn waits for approvals, which the message denies. Ordinary turns
+ * are begun in `turns/start.ts`.
+ */
+
 import { isApprovalEnded } from '@parley/core/domain/approvals/status';
 import { isParleyError } from '@parley/core/domain/errors';
 import type { StreamRef } from '@parley/core/domain/ids';

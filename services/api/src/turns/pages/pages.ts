@@ -1,3 +1,8 @@
+/**
+ * The pages of servers that a person sees in chats, and the calls that they make. Which pages are allowed is decided in
+ * `agents/tools/passthrough/agent-pages.ts`.
+ */
+
 import { randomUUID } from 'node:crypto';
 import { ParleyError } from '@parley/core/domain/errors';
 import type { StreamRef } from '@parley/core/domain/ids';

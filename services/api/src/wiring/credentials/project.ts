@@ -1,3 +1,5 @@
+/** Builds the credentials that Parley obtains for the project itself. People's accounts are built in `targets.ts`. */
+
 import { readFile } from 'node:fs/promises';
 import type { Env } from '@parley/shared/config/env';
 import { PROJECT } from '@parley/shared/domain/credential';

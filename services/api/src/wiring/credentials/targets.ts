@@ -1,3 +1,5 @@
+/** Builds a connector for each service that people can connect. What connectors do is in `accounts/connectors`. */
+
 import { SECRET_TOOL_ID } from '@parley/shared/domain/credential';
 import { createGuardedFetch } from '@parley/shared/net/guarded-fetch';
 import type { Connector } from '../../accounts/connector.ts';

@@ -1,3 +1,8 @@
+/**
+ * The connector for the project's own credential at an MCP server's authorization server. People's credentials are
+ * obtained in `mcp-oauth/`, signed assertions are made in `private-key-jwt.ts`.
+ */
+
 import type { Credential } from '@parley/shared/domain/credential';
 import { scopesOfList } from '@parley/shared/domain/oauth/scopes';
 import type { GuardedFetch } from '@parley/shared/ports/delivery/guarded-fetch';

@@ -1,3 +1,8 @@
+/**
+ * Finds the authorization server of an MCP server, and checks that each document is about the expected server.
+ * Registering there is in `register.ts`, the flow in `mcp-oauth.ts`.
+ */
+
 import {
   type AuthorizationServerMetadata,
   checkResourceAllowed,

@@ -1,3 +1,8 @@
+/**
+ * Converts a discovered authorization server to an ordinary OAuth connector, and chooses the scopes. The OAuth flow
+ * itself is in `connectors/oauth2.ts`.
+ */
+
 import type { Credential, OAuthCredential, OAuthGrantor } from '@parley/shared/domain/credential';
 import { scopesOfList } from '@parley/shared/domain/oauth/scopes';
 import type { Connector } from '../../connector.ts';

@@ -1,3 +1,8 @@
+/**
+ * The connector for people's accounts at MCP servers, which connects discovery, registration and the OAuth flow. Each
+ * of these steps is in a file of its own.
+ */
+
 import type { Owner } from '@parley/core/domain/ids';
 import { parsed } from '@parley/core/domain/parsed';
 import { OAuthGrantor } from '@parley/shared/domain/credential';

@@ -1,3 +1,8 @@
+/**
+ * Makes Parley known to an authorization server that it has just discovered. Clients that the deployer registered never
+ * come here.
+ */
+
 import {
   type AuthorizationServerMetadata,
   registerClient,

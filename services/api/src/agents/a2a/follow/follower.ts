@@ -1,3 +1,8 @@
+/**
+ * Decides when a task is read again, from its event stream or by polling. Reading and handling the task is in
+ * `attend.ts`, push updates are in `pushes.ts`.
+ */
+
 import type { TaskWake } from '@parley/shared/async/task-wake';
 import type { EventStream } from '../exchanges.ts';
 import type { RemoteLink } from '../link.ts';

@@ -1,3 +1,5 @@
+/** The schema of what Parley offers to MCP clients. Serving the offer is in `agents/tools/mcp-offer.ts`. */
+
 import { z } from 'zod';
 import { AgentAccess } from '../access.ts';
 import { count, flag, Id, prose, token } from '../value-types.ts';

@@ -1,3 +1,5 @@
+/** The schema of MCP servers in the configuration file. Connecting to them is in `agents/mcp`. */
+
 import { z } from 'zod';
 import { ApprovalEntry } from '../approval.ts';
 import { count, flag, prose, title, token, url } from '../value-types.ts';

@@ -1,3 +1,8 @@
+/**
+ * The fetch for models, with time limits that suit reasoning models. Rewriting deviating event streams is in
+ * `chat-events.ts`.
+ */
+
 import { Agent, type Dispatcher, EnvHttpProxyAgent, fetch as fetchBy } from 'undici';
 import type { ModelTimeouts } from '../../config/models.ts';
 import type { ChatEvents } from './chat-events.ts';

@@ -1,3 +1,8 @@
+/**
+ * Reads a model's stream with little CPU, and collects the reply for the AI SDK. What is done with text and calls is in
+ * `model-step.ts`.
+ */
+
 import { limitDepth } from '@parley/shared/domain/json/depth';
 import { type LanguageModelMiddleware, NoOutputGeneratedError, wrapLanguageModel } from 'ai';
 

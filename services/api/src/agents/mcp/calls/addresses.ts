@@ -1,3 +1,8 @@
+/**
+ * Adds the server's id to the addresses of resources for MCP clients, and reads it back. Pure; which server is meant is
+ * decided by the callers.
+ */
+
 import { isRecord } from '@parley/core/domain/plain-record';
 
 type Described = Readonly<Record<string, unknown>>;

@@ -1,3 +1,8 @@
+/**
+ * Calls a tool of an MCP server, with its questions, rounds, tasks and repetitions. Choosing the connection is in
+ * `mcp-tools.ts`, classifying errors in `failure.ts`.
+ */
+
 import {
   type CallToolResult,
   isInputRequiredResult,

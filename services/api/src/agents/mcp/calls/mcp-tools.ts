@@ -1,3 +1,8 @@
+/**
+ * The entrance to all MCP servers of a pod, which connects pool, lists, calls, reads and watches. Each of these is in a
+ * file of its own.
+ */
+
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Implementation } from '@modelcontextprotocol/client';
 import { DEFAULT_MCP_LIMITS, type McpLimits } from '../limits.ts';

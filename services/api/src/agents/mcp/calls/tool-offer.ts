@@ -1,3 +1,8 @@
+/**
+ * Checks the tools that a server lists, and drops those that no model may get. Fetching the pages is in
+ * `tool-pages.ts`.
+ */
+
 import { LEFT_OUT } from '@parley/shared/domain/json/depth';
 import { z } from 'zod';
 import type { McpLimits } from '../limits.ts';

@@ -1,3 +1,8 @@
+/**
+ * Watches resources over one connection, in both revisions of MCP. Sharing and replacing watches is in
+ * `agents/tools/passthrough/resource-watches.ts`.
+ */
+
 import { type McpSubscription, ProtocolError, SdkError, SdkErrorCode } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import type { McpConnection } from '../connection.ts';

@@ -1,3 +1,8 @@
+/**
+ * Reads the requests that an MCP server makes during a call, and what a client must declare for them. Asking the person
+ * is in `agents/tools/passthrough`.
+ */
+
 import {
   CLIENT_METHODS,
   type ClientMethod,

@@ -1,3 +1,8 @@
+/**
+ * Routes the questions of a 2025 server to the call that its connection carries. How a question is asked is decided by
+ * the call's asker.
+ */
+
 import {
   type ClientContext,
   type JSONRPCRequest,

@@ -1,3 +1,8 @@
+/**
+ * Rewrites the choices in a server's schema to the notation of forms. The rest of a field is rewritten in
+ * `import-field.ts`.
+ */
+
 import { checkFormAnswer } from '@parley/core/domain/forms/answer';
 import { DEFAULT_FORM_CAPS } from '@parley/core/domain/forms/bounds';
 import { TEXT_FORMATS } from '@parley/core/domain/forms/formats';

@@ -1,3 +1,8 @@
+/**
+ * Rewrites one field of a server's schema into the form subset. Whole schemas are handled in `import-schema.ts`,
+ * references in `parts.ts`.
+ */
+
 import { DEFAULT_FORM_CAPS } from '@parley/core/domain/forms/bounds';
 import { TEXT_FORMATS } from '@parley/core/domain/forms/formats';
 import { isRecord, own } from '@parley/core/domain/plain-record';

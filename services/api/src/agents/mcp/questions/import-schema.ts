@@ -1,3 +1,8 @@
+/**
+ * Imports the schema of a server's question as a form, or says why it cannot be shown. Single fields are rewritten in
+ * `import-field.ts`, secrets are recognized in `secret-fields.ts`.
+ */
+
 import { DEFAULT_FORM_CAPS, findExcess } from '@parley/core/domain/forms/bounds';
 import { PATTERN_SIZE_MAX, sizeOfPattern } from '@parley/core/domain/forms/pattern';
 import {

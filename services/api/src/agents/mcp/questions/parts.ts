@@ -1,3 +1,8 @@
+/**
+ * Follows references and wrappers in a server's schema, with bounds on the cost. What a field becomes is decided in
+ * `import-field.ts`.
+ */
+
 import { DEFAULT_FORM_CAPS } from '@parley/core/domain/forms/bounds';
 import { isRecord, own } from '@parley/core/domain/plain-record';
 

@@ -1,3 +1,8 @@
+/**
+ * Reads a server's question, and converts the person's answer to MCP. Asking is in `agents/tools/passthrough`, schemas
+ * are in `import-schema.ts`.
+ */
+
 import type { TerminalStatus } from '@parley/core/domain/elicitations/status';
 import type { FormSchema } from '@parley/core/domain/forms/schema';
 import { LEFT_OUT } from '@parley/shared/domain/json/depth';

@@ -1,3 +1,8 @@
+/**
+ * The requests about a task that an MCP server made of a call. When a task is read again is decided in `pace.ts` and by
+ * the callers.
+ */
+
 import {
   ProtocolError,
   ProtocolErrorCode,

@@ -1,3 +1,5 @@
+/** Reads the states of MCP tasks, which are untrusted. Pure; requesting them is in `requests.ts`. */
+
 import { type CallToolResult, isCallToolResult, ProtocolError } from '@modelcontextprotocol/client';
 import { isRecord } from '@parley/core/domain/plain-record';
 import { z } from 'zod';

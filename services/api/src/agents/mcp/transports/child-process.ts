@@ -1,3 +1,8 @@
+/**
+ * Starts and ends programs so that nothing they started survives them. Finding their processes is in
+ * `process-table.ts`, protocols are in the transports.
+ */
+
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import type { Readable, Writable } from 'node:stream';

@@ -1,3 +1,8 @@
+/**
+ * The one door for messages of MCP servers: removes secrets and invisible characters. Everything behind it may show
+ * texts unchanged.
+ */
+
 import { isInputRequiredResult, type JSONRPCMessage, type Result } from '@modelcontextprotocol/client';
 import { isRecord } from '@parley/core/domain/plain-record';
 import { visibleLabels, visibleTexts } from '@parley/core/domain/visible';

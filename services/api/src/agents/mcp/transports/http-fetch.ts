@@ -1,3 +1,7 @@
+/**
+ * A fetch for one origin with its own sockets, limits and proofs. The MCP protocol over it is in `http-transport.ts`.
+ */
+
 import { setMaxListeners } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { Agent as SecureAgent, request as secureRequest } from 'node:https';

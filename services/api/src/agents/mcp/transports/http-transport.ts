@@ -1,3 +1,8 @@
+/**
+ * Extends the SDK's Streamable HTTP transport where it would wait, leak or repeat ids. Sockets and limits are in
+ * `http-fetch.ts`.
+ */
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   isJSONRPCRequest,

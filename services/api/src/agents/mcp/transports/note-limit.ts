@@ -1,3 +1,5 @@
+/** Limits the notifications that a server may send per second. Other messages are passed on unchanged. */
+
 import { isRecord } from '@parley/core/domain/plain-record';
 
 /** How many notes of each kind are passed on per second. Reading a note costs more than sending it. */

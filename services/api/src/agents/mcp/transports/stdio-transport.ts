@@ -1,3 +1,5 @@
+/** The transport for MCP servers that are programs. Starting and ending the process is in `child-process.ts`. */
+
 import type { Writable } from 'node:stream';
 import {
   deserializeMessage,

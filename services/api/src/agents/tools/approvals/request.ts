@@ -1,3 +1,7 @@
+/**
+ * Requests a person's approval of a call, and waits for the decision. Which calls need one is decided in `policy.ts`.
+ */
+
 import type { Arguments } from '@parley/core/domain/approvals/approval';
 import type { ApprovalDefinition } from '@parley/core/domain/approvals/definition';
 import { isApprovalEnded, isGranted } from '@parley/core/domain/approvals/status';

@@ -1,3 +1,8 @@
+/**
+ * Finds the pages of servers that chats of agents may show, and the tools that these pages may call. Running such calls
+ * is in `turns/pages`.
+ */
+
 import type { Owner } from '@parley/core/domain/ids';
 import { isRecord } from '@parley/core/domain/plain-record';
 import { PAGE_TYPE } from '@parley/shared/domain/runs/pages';

@@ -1,3 +1,8 @@
+/**
+ * Attends to a task that a server made of a call, so that any pod can continue it. Reading the protocol is in
+ * `agents/mcp/tasks`.
+ */
+
 import { createTaskWake, type TaskWake } from '@parley/shared/async/task-wake';
 import { withTimeLimit } from '@parley/shared/async/time-limit';
 import { startWorkClock } from '@parley/shared/async/work-clock';

@@ -1,3 +1,7 @@
+/**
+ * Describes to a server how the person of a turn and their client can be asked. The asking is in `server-questions.ts`.
+ */
+
 import type { Owner } from '@parley/core/domain/ids';
 import { isAsked, PAGE_OF_ASKER } from '@parley/shared/domain/reach';
 import type { ClientServices } from '@parley/shared/domain/runs/client-request';

@@ -1,3 +1,8 @@
+/**
+ * Shares the watches of resources on one pod, and keeps them over interruptions. A single connection's watches are in
+ * `agents/mcp/calls/watch.ts`.
+ */
+
 import { WakeSignal } from '@parley/shared/async/wake-signal';
 import type { WantedResources, WatchEnd } from '../../mcp/calls/watch.ts';
 import type { McpFailure } from '../../mcp/results.ts';

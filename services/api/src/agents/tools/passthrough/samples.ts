@@ -1,3 +1,8 @@
+/**
+ * Lets the agent's own model write a text for a server, after an approval. The model call itself is in
+ * `loop/model-step.ts`.
+ */
+
 import { textOfStep } from '@parley/shared/domain/runs/steps';
 import { tokensOfStep } from '@parley/shared/ports/runs/runs';
 import { z } from 'zod';

@@ -1,3 +1,8 @@
+/**
+ * Sends a call to a server, and answers its rounds of questions in a way that any pod can continue. Questions are asked
+ * in `server-questions.ts`, tasks are in `attend-task.ts`.
+ */
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { McpCallOptions } from '../../mcp/calls/call.ts';
 import type { McpServerRef } from '../../mcp/calls/mcp-tools.ts';

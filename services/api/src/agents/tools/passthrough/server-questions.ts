@@ -1,3 +1,8 @@
+/**
+ * Asks the questions of one server call, within limits, under ordinals that every pod finds again. Recording rounds is
+ * in `send-call.ts`.
+ */
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isParleyError } from '@parley/core/domain/errors';
 import { isAsked } from '@parley/shared/domain/reach';

@@ -1,3 +1,8 @@
+/**
+ * Reads from servers that may ask during a read. A read without questions is made directly, one with questions becomes
+ * a run.
+ */
+
 import { z } from 'zod';
 import { createScoping } from '../../mcp/calls/addresses.ts';
 import type { McpServerRef } from '../../mcp/calls/mcp-tools.ts';

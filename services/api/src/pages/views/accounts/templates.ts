@@ -1,3 +1,5 @@
+/** The templates of the accounts pages. The texts are in the string tables, the data is in `view.ts`. */
+
 import { ACCOUNTS_PATH } from '../../../accounts/own-pages.ts';
 import { type Html, html } from '../../kit/html.ts';
 import type { Template } from '../../kit/layout.ts';

@@ -1,3 +1,5 @@
+/** Draws the controls of a form on the answer page. Reading what was posted is in `pages/answer/posted-form.ts`. */
+
 import type { FormControl } from '@parley/core/domain/forms/controls';
 import { type Html, html } from '../../kit/html.ts';
 import type { ControlFault } from './strings.ts';

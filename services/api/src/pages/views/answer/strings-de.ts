@@ -1,3 +1,5 @@
+/** The German texts of the answer page. Markup around them is in `templates.ts`. */
+
 import type { FormControl } from '@parley/core/domain/forms/controls';
 import { html } from '../../kit/html.ts';
 import { type ControlFault, durationIn } from './strings.ts';

@@ -1,3 +1,5 @@
+/** The English texts of the answer page. Markup around them is in `templates.ts`. */
+
 import type { FormControl } from '@parley/core/domain/forms/controls';
 import { countOf, hintOf } from '@parley/core/domain/forms/hint';
 import { type Html, html } from '../../kit/html.ts';

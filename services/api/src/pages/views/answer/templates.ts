@@ -1,3 +1,5 @@
+/** The templates of the answer page. The controls are in `controls.ts`, the texts in the string tables. */
+
 import { FORM_FIELDS } from '../../kit/fields.ts';
 import { type Html, html } from '../../kit/html.ts';
 import type { Icon } from '../../kit/icons.ts';

@@ -1,3 +1,8 @@
+/**
+ * The script that keeps an open inbox page up to date. The pages work without it; their templates are in
+ * `templates.ts`.
+ */
+
 import { html } from '../../kit/html.ts';
 
 // The script of the inbox's pages, which keeps an open page up to date. The texts below are sent to browsers unchanged.

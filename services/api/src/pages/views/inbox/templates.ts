@@ -1,3 +1,5 @@
+/** The template of the inbox. Keeping it up to date is in `live-script.ts`, the data is in `view.ts`. */
+
 import type { Risk } from '@parley/core/domain/approvals/risk';
 import { INBOX_PATH } from '../../../accounts/own-pages.ts';
 import { type Html, html } from '../../kit/html.ts';

@@ -1,3 +1,5 @@
+/** Loads outstanding deliveries and dead letters for operators. Their form on the wire is in `view.ts`. */
+
 import { bucketOf, bucketOfRecordId, isApprovalId, type StreamRef } from '@parley/core/domain/ids';
 import { A2A_DELIVER, parseDeliverTask } from '@parley/shared/delivery/a2a-push/store';
 import { webhookTask } from '@parley/shared/delivery/deliver-webhook';

@@ -1,3 +1,5 @@
+/** The route with a tenant's counts and durations. Sampling is in `sample.ts`. */
+
 import { APPROVAL_STATUSES, isApprovalEnded } from '@parley/core/domain/approvals/status';
 import { isTerminal, STATUSES } from '@parley/core/domain/elicitations/status';
 import type { ListRange } from '@parley/shared/ports/tenant-lists';

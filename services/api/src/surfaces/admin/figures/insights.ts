@@ -1,3 +1,5 @@
+/** The route with figures about held calls, by rule. Counts of everything are in `counts.ts`. */
+
 import { isApprovalEnded } from '@parley/core/domain/approvals/status';
 import { ParleyError } from '@parley/core/domain/errors';
 import type { ApprovalRow } from '@parley/shared/domain/approvals/types';

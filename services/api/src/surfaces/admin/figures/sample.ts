@@ -1,3 +1,5 @@
+/** Counts and samples lists at a bounded cost. What is computed from the samples is in the files beside this one. */
+
 import type { ListedKind, ListRange, TenantLists } from '@parley/shared/ports/tenant-lists';
 
 /** The number of parts of equal duration in which ended records are sampled. */

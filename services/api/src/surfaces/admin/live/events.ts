@@ -1,3 +1,5 @@
+/** The event stream of changes in a tenant. Collecting changes for slow readers is in `changes.ts`. */
+
 import {
   CHANGE_WORDS,
   CHANGED_KINDS,

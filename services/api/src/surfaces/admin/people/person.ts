@@ -1,3 +1,5 @@
+/** The route that shows operators everything about one person. Erasing a person is in `surfaces/rest/users.ts`. */
+
 import { isApprovalEnded } from '@parley/core/domain/approvals/status';
 import { UserId } from '@parley/core/domain/elicitations/ask-input';
 import { isTerminal } from '@parley/core/domain/elicitations/status';

@@ -1,3 +1,5 @@
+/** Serves the requests of a call's card. What the card shows is read in `state.ts`. */
+
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import { isParleyError, ParleyError } from '@parley/core/domain/errors';
 import { isApprovalId } from '@parley/core/domain/ids';

@@ -1,3 +1,7 @@
+/**
+ * Reads what the card of a call shows. The card's requests are served in `serve.ts`, its page is in `clients/widget`.
+ */
+
 import type { Approval } from '@parley/core/domain/approvals/approval';
 import type { Elicitation } from '@parley/core/domain/elicitations/elicitation';
 import { isParleyError } from '@parley/core/domain/errors';

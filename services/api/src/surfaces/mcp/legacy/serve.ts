@@ -1,3 +1,5 @@
+/** Serves the MCP revisions with sessions. Streams of calls are in `stream.ts`, the newer revision is in `modern/`. */
+
 import {
   type classifyInboundRequest,
   legacyStatelessFallback,

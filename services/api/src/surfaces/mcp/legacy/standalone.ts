@@ -1,3 +1,5 @@
+/** The stream of a session that reports changed resources. Streams of calls are in `stream.ts`. */
+
 import { WakeSignal } from '@parley/shared/async/wake-signal';
 import type { StreamPlace } from '../../../http/limits/stream-places.ts';
 import type { Frame } from '../../../http/sse.ts';

@@ -1,3 +1,5 @@
+/** The stream of one `tools/call` in a session. Beginning and resuming it is in `tool-call.ts`. */
+
 import type { Elicitation } from '@parley/core/domain/elicitations/elicitation';
 import { isTerminal } from '@parley/core/domain/elicitations/status';
 import { type FeedPosition, parseReaderPosition } from '@parley/core/domain/events';

@@ -1,3 +1,5 @@
+/** Stores the resource subscriptions of sessions. Watching the resources is in `standalone.ts`. */
+
 import { ResourceNotFoundError, type Server } from '@modelcontextprotocol/server';
 import { ParleyError } from '@parley/core/domain/errors';
 import type { Owner } from '@parley/core/domain/ids';

@@ -1,3 +1,5 @@
+/** Begins, streams and resumes the tool calls of a session. The events of a stream are in `stream.ts`. */
+
 import type { Elicitation } from '@parley/core/domain/elicitations/elicitation';
 import type { LogLevel } from '@parley/shared/domain/runs/turn-events';
 import { inStreamPlace, type StreamPlace } from '../../../http/limits/stream-places.ts';

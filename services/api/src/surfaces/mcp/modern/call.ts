@@ -1,3 +1,5 @@
+/** Answers one request of a call in revision 2026-07-28. Following the call is in `rounds.ts`. */
+
 import {
   type CallToolResult,
   inputRequired,

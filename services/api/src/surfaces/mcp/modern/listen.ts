@@ -1,3 +1,5 @@
+/** Serves `subscriptions/listen`: changes of resources and tasks. Sessions of older revisions are in `legacy/`. */
+
 import { setMaxListeners } from 'node:events';
 import { isRecord } from '@parley/core/domain/plain-record';
 import { z } from 'zod';

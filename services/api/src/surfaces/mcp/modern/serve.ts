@@ -1,3 +1,5 @@
+/** Serves single requests of revision 2026-07-28. Calls are in `call.ts`, subscriptions in `listen.ts`. */
+
 import { createMcpHandler, type McpRequestContext } from '@modelcontextprotocol/server';
 import { isRecord } from '@parley/core/domain/plain-record';
 import { releaseOnAbort } from '@parley/shared/async/release-on-abort';

@@ -1,3 +1,5 @@
+/** Shows a call as an MCP task. The requests about tasks are served in `serve-tasks.ts`. */
+
 import { isReferenceId, type StreamRef } from '@parley/core/domain/ids';
 import type { Run } from '@parley/shared/domain/runs/run';
 import { isOneCall } from '../../../turns/call-result.ts';

@@ -1,3 +1,5 @@
+/** The texts for a client whose person acts elsewhere. When a client is told is decided in `waits.ts`. */
+
 import type { Approval } from '@parley/core/domain/approvals/approval';
 import { riskNote } from '@parley/core/domain/approvals/risk';
 import { callText } from '@parley/core/domain/approvals/tool-title';

@@ -1,3 +1,5 @@
+/** Tracks what a call waits for, and when its client is asked or told. The texts are in `told.ts`. */
+
 import type { Approval } from '@parley/core/domain/approvals/approval';
 import type { Elicitation } from '@parley/core/domain/elicitations/elicitation';
 import { type FeedPosition, parseReaderPosition } from '@parley/core/domain/events';

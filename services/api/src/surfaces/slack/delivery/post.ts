@@ -1,3 +1,5 @@
+/** Posts a message to Slack at most once for each delivery. What the message contains is decided by the callers. */
+
 import type { Owner } from '@parley/core/domain/ids';
 import type { WebClient } from '@slack/web-api';
 import { METADATA } from '../mapping/names.ts';

@@ -1,3 +1,5 @@
+/** Keeps the message of a question or approval up to date in Slack. Its blocks are made in `mapping/`. */
+
 import type { FamilyTypes, RowOf } from '@parley/core/domain/family';
 import type { Owner } from '@parley/core/domain/ids';
 import type { OutboxResult } from '@parley/shared/ports/delivery/outbox';

@@ -1,3 +1,5 @@
+/** Keeps the messages of a turn up to date in Slack. Converting its events to messages is in `mapping/reply.ts`. */
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isParleyError } from '@parley/core/domain/errors';
 import { parseFeedPosition } from '@parley/core/domain/events';

@@ -1,3 +1,5 @@
+/** The routes that install the app in a workspace. Storing installations is in `store/installations.ts`. */
+
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { OAuthCredential } from '@parley/shared/domain/credential';
 import { type Reply, type RequestHead, type Route, route } from '../../../http/route.ts';

@@ -1,3 +1,5 @@
+/** The routes that Slack calls. What a request leads to is in `listeners/`. */
+
 import { isParleyError, ParleyError } from '@parley/core/domain/errors';
 import { within } from '@parley/shared/async/time-limit';
 import {

@@ -1,3 +1,7 @@
+/**
+ * Handles buttons and modals of approvals. Recording decisions is in `decisions.ts`, drawing in `mapping/approval.ts`.
+ */
+
 import { isApprovalEnded } from '@parley/core/domain/approvals/status';
 import type { ApprovalInput } from '@parley/shared/domain/approvals/response-input';
 import type { ApprovalRow } from '@parley/shared/domain/approvals/types';

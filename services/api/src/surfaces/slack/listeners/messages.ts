@@ -1,3 +1,5 @@
+/** Begins turns for messages in Slack. Texts that answer a question are handled in `typed.ts`. */
+
 import { isParleyError } from '@parley/core/domain/errors';
 import { keyedStreamRequestId, type Owner } from '@parley/core/domain/ids';
 import type { App } from '@slack/bolt';

@@ -1,3 +1,5 @@
+/** Handles buttons and modals of questions. Approvals are in `approvals.ts`, drawing is in `mapping/question.ts`. */
+
 import { isTerminal } from '@parley/core/domain/elicitations/status';
 import { isApprovalId, type Owner } from '@parley/core/domain/ids';
 import type { ResponseInput } from '@parley/shared/domain/elicitations/response-input';

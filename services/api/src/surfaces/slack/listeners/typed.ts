@@ -1,3 +1,5 @@
+/** Takes a typed text as the answer to an open question. Reading its value is in `mapping/typed.ts`. */
+
 import { isApprovalEnded } from '@parley/core/domain/approvals/status';
 import { isTerminal } from '@parley/core/domain/elicitations/status';
 import type { FamilyTypes, RowOf } from '@parley/core/domain/family';

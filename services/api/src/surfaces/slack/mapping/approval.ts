@@ -1,3 +1,5 @@
+/** Draws approvals as Slack messages and modals. Pure; handling clicks is in `listeners/approvals.ts`. */
+
 import type { Arguments, RememberFor, ToolHints } from '@parley/core/domain/approvals/approval';
 import type { ApprovalDefinition } from '@parley/core/domain/approvals/definition';
 import { riskNote } from '@parley/core/domain/approvals/risk';

@@ -1,3 +1,5 @@
+/** The modal in which a person edits the arguments of a call. Pure; questions are drawn in `fields.ts`. */
+
 import type { Arguments } from '@parley/core/domain/approvals/approval';
 import type { ApprovalDefinition } from '@parley/core/domain/approvals/definition';
 import { pointerOf } from '@parley/core/domain/approvals/json-pointer';

@@ -1,3 +1,5 @@
+/** Draws the controls of a form as Slack inputs. Pure; reading the answers is in `answer.ts`. */
+
 import type { FormChoice, FormControl } from '@parley/core/domain/forms/controls';
 import { hintOf } from '@parley/core/domain/forms/hint';
 import type { InputBlock, PlainTextElement, PlainTextOption } from '@slack/types';

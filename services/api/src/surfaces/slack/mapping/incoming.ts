@@ -1,3 +1,5 @@
+/** Decides which of Slack's messages the app reads. Pure; what they lead to is in `listeners/messages.ts`. */
+
 import type { AllMessageEvents } from '@slack/types';
 import { lineText } from './text.ts';
 

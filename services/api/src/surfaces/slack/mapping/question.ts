@@ -1,3 +1,7 @@
+/**
+ * Draws questions as Slack messages. Pure; modals are in `modal.ts`, handling clicks is in `listeners/questions.ts`.
+ */
+
 import { riskNote } from '@parley/core/domain/approvals/risk';
 import { askerOf } from '@parley/core/domain/elicitations/asker';
 import { controlsOf } from '@parley/core/domain/forms/controls';

@@ -1,3 +1,5 @@
+/** Collects a turn as the messages of its thread. Posting and editing them is in `delivery/turn.ts`. */
+
 import type { KnownBlock } from '@slack/types';
 import type { FollowedEvent } from '../../../turns/follow.ts';
 import { mrkdwn, textMessage } from './blocks.ts';

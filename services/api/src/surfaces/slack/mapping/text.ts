@@ -1,3 +1,5 @@
+/** Escapes, cuts and measures texts for Slack. What is shown is decided by the other mappings. */
+
 import { readableLine } from '@parley/core/domain/readable';
 
 /** The maximum length of a section block. */

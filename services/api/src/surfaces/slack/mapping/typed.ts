@@ -1,3 +1,8 @@
+/**
+ * Reads a typed text as an answer, and the messages about texts that are none. Finding the question is in
+ * `listeners/typed.ts`.
+ */
+
 import { titleOfTool } from '@parley/core/domain/approvals/tool-title';
 import type { Content } from '@parley/core/domain/elicitations/elicitation';
 import { controlsOf, type FormChoice, type FormControl } from '@parley/core/domain/forms/controls';

@@ -1,3 +1,5 @@
+/** Stores the installations of the app and their sealed tokens. Installing is in `http/install.ts`. */
+
 import type { CredentialRef, OAuthCredential } from '@parley/shared/domain/credential';
 import type { OwnerRecords } from '@parley/shared/ports/owner-records';
 import { type FreshCredentialOf, InvalidGrantError } from '@parley/shared/vault/refresh';

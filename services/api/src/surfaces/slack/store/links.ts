@@ -1,3 +1,5 @@
+/** Stores which person a Slack user is. Proving it is in `outside.ts` and `pages/link`. */
+
 import { randomUUID } from 'node:crypto';
 import { isSameOwner, type Owner } from '@parley/core/domain/ids';
 import type { OwnerRecords } from '@parley/shared/ports/owner-records';

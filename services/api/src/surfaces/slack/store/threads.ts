@@ -1,3 +1,5 @@
+/** Stores where the turns and questions of a person are in Slack. Posting is in `delivery/`. */
+
 import type { Owner, StreamRef } from '@parley/core/domain/ids';
 import type { OwnerRecords } from '@parley/shared/ports/owner-records';
 import { z } from 'zod';

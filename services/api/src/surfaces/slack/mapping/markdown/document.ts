@@ -1,3 +1,7 @@
+/**
+ * Converts a Markdown document to units that fit into Slack messages. Putting units into messages is in `blocks.ts`.
+ */
+
 import type { Token } from 'markdown-it';
 import { NESTING_MAX, tokensOf } from './parser.ts';
 import { plainSpans, type Span, spansOf } from './spans.ts';

@@ -1,3 +1,5 @@
+/** Converts the inline parts of Markdown to Slack's rich text. Blocks are in `document.ts`, tables in `table.ts`. */
+
 import type { RichTextElement, RichTextLink, RichTextText } from '@slack/types';
 import type { Token } from 'markdown-it';
 import { jsonLength, piecesOf } from '../text.ts';

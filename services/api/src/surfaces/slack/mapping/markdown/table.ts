@@ -1,3 +1,5 @@
+/** Shows Markdown tables in Slack, which has none. Other blocks are in `document.ts`. */
+
 import type { Token } from 'markdown-it';
 import { clipped } from '../text.ts';
 import { plainSpans, type Span, type SpanRoom, spansOf, textOfSpans } from './spans.ts';
