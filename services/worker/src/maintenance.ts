@@ -16,8 +16,8 @@ import type { Activity } from './activity.ts';
 // Only every fifteenth round searches for turns that are missing in the queue. The search reads every running turn, and
 // such turns are rare.
 const FULL_ROUND = 15;
-// The time limit of a cleanup's retries. A cleanup may take hours; if a worker stops during it, the next round
-// continues it.
+// The longest interval at which workers look for a due cleanup. A cleanup may take hours; if its worker stops, another
+// one begins it again within this time.
 const CLEANUP_TRIES_MS = 300_000;
 
 /** The kinds of periodic work. One worker does each round. */

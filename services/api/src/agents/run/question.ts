@@ -28,7 +28,7 @@ export type AgentQuestion = Omit<AskInput, 'userId' | 'streamRequestId' | 'conve
 /** Shared by the calls of a turn that ask for the same thing. */
 interface SharedQuestion {
   readonly name: string;
-  /** Runs once the question is open, before the wait. It checks again whether the question is still needed. */
+  /** Runs once the question is open, before the wait, because the question may no longer be needed by then. */
   readonly onOpen: () => Promise<void>;
 }
 

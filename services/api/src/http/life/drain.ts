@@ -7,7 +7,7 @@ export interface Drain {
   readonly hasBegun: boolean;
   /** The number of streams and long polls that the drain ends or would end. */
   readonly size: number;
-  /** Calls `listener` when the drain begins, but never during this call. */
+  /** Calls `listener` when the drain begins. It must be called before that. */
   add(listener: () => void): void;
   remove(listener: () => void): void;
 }
