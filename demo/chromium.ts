@@ -1,6 +1,6 @@
 /**
- * Finds, installs and starts a Chromium for the demo, the pictures of the docs and browser tests. What is done in the
- * browser is in the callers.
+ * Finds, installs and starts a Chromium for the demo, the pictures of the docs and browser tests. What is done in the browser
+ * is in the callers.
  */
 
 import { execFile } from 'node:child_process';
@@ -18,8 +18,8 @@ const HEADLESS_SHELL = 'chromium-headless-shell';
 const INSTALL_MS = 300_000;
 
 /**
- * If this option is given twice, Chromium uses the last one. So this list also contains what Playwright disables,
- * except the partitioning of storage by site, which people's browsers have.
+ * If this option is given twice, Chromium uses the last one. So this list also contains what Playwright disables, except the
+ * partitioning of storage by site, which people's browsers have.
  */
 const DISABLED_FEATURES = [
   'AvoidUnnecessaryBeforeUnloadCheckSync',
@@ -35,8 +35,8 @@ const DISABLED_FEATURES = [
   'AimEnabled',
   'PreconnectToSearch',
   'Translate',
-  // Chromium starts these processes for each new context: one for its address bar, and one for a page that may follow.
-  // Nobody sees the address bar, and together they cost as much processor time as the pages themselves.
+  // Chromium starts these processes for each new context: one for its address bar, and one for a page that may follow. Nobody
+  // sees the address bar, and together they cost as much processor time as the pages themselves.
   'WebUIOmniboxPopup',
   'WebUIOmniboxAimPopup',
   'SpareRendererForSitePerProcess',

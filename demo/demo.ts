@@ -1,6 +1,6 @@
 /**
- * `npm run demo`: reads its options, starts the world and prints how to use it. What is started is in `world.ts`; the
- * automatic story is in `auto.ts`.
+ * `npm run demo`: reads its options, starts the world and prints how to use it. What is started is in `world.ts`; the automatic
+ * story is in `auto.ts`.
  */
 
 import './quiet.ts';
@@ -48,10 +48,7 @@ async function main(): Promise<void> {
   await close();
 }
 
-/**
- * The real model that DEMO_MODEL_URL (base URL of an OpenAI-compatible endpoint), DEMO_MODEL and DEMO_MODEL_API_KEY
- * name.
- */
+/** The real model that DEMO_MODEL_URL (base URL of an OpenAI-compatible endpoint), DEMO_MODEL and DEMO_MODEL_API_KEY name. */
 function modelFrom(env: Readonly<Record<string, string | undefined>>): ModelEndpoint | undefined {
   const { DEMO_MODEL_URL: url, DEMO_MODEL: model, DEMO_MODEL_API_KEY: apiKey } = env;
   if (!url) return undefined;

@@ -1,6 +1,6 @@
 /**
- * The web server of the invented company, as a deployer would write one. The pages that it serves are in `page/` and
- * know nothing of this file.
+ * The web server of the invented company, as a deployer would write one. The pages that it serves are in `page/` and know
+ * nothing of this file.
  */
 
 import { createHash } from 'node:crypto';
@@ -9,9 +9,7 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import { extname } from 'node:path';
 import { listenOnFreePort } from '../test/harness/free-port.ts';
 
-/**
- * The company's own web application: the chat page, a bare page for one question, and a connection from them to Parley.
- */
+/** The company's own web application: the chat page, a bare page for one question, and a connection from them to Parley. */
 export interface PageServer {
   readonly url: string;
   close(): Promise<void>;
@@ -31,8 +29,7 @@ export interface PageOptions {
   /** The chat page's text about the model. */
   readonly model: string;
   /**
-   * How long a browser may cache scripts and styles, in seconds. @default 0: they may have changed when the demo starts
-   * again
+   * How long a browser may cache scripts and styles, in seconds. @default 0: they may have changed when the demo starts again
    */
   readonly keepSeconds?: number;
 }

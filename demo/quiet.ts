@@ -1,6 +1,6 @@
 /**
- * Keeps a library's warning about Node's version out of the demo's output: the stand-in for a sign-in works with every
- * version that Parley supports. Import this file before anything that imports the library.
+ * Keeps a library's warning about Node's version out of the demo's output: the stand-in for a sign-in works with every version
+ * that Parley supports. Import this file before anything that imports the library.
  */
 const warn = console.warn;
 console.warn = (...texts: unknown[]) => {

@@ -1,6 +1,6 @@
 /**
- * Starts everything that the demo shows, and stops it in reverse order. Each part is in a file of its own; this file
- * only connects them.
+ * Starts everything that the demo shows, and stops it in reverse order. Each part is in a file of its own; this file only
+ * connects them.
  */
 
 import { randomBytes } from 'node:crypto';
@@ -45,8 +45,8 @@ export async function startWorld({
 }: WorldOptions): Promise<World> {
   const secret = randomBytes(32).toString('base64url');
   const serviceKey = randomBytes(32).toString('base64url');
-  // Credentials are sealed with keys of this start, so those of an earlier start in the same Redis cannot be read. A
-  // random tenant keeps them apart.
+  // Credentials are sealed with keys of this start, so those of an earlier start in the same Redis cannot be read. A random
+  // tenant keeps them apart.
   const tenant = process.env.REDIS_URL ? `acme-${randomBytes(3).toString('hex')}` : 'acme';
   const tokenOf = (userId: string) => userToken({ secret, userId, tenant, expiresInSeconds: DAY_SECONDS });
   const parts: { close(): unknown }[] = [];

@@ -1,7 +1,6 @@
 /**
- * The parts of packages that the examples for agent frameworks use and that this repository does not install, so that
- * `npm run check` sees what they do with Parley. `npm run soak` installs the packages, and checks each example with
- * their own types.
+ * The parts of packages that the examples for agent frameworks use and that this repository does not install, so that `npm run
+ * check` sees what they do with Parley. `npm run soak` installs the packages, and checks each example with their own types.
  */
 
 declare module '@anthropic-ai/claude-agent-sdk' {

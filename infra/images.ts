@@ -31,9 +31,9 @@ export function whyNoImages(): string | undefined {
 }
 
 /**
- * Builds both images from the Dockerfile with buildah, starts them against a real Redis, and returns their faults. The
- * base image is a stand-in made of Debian and this machine's Node, so this proves the build steps and the wiring, but
- * not the official base. Takes some minutes.
+ * Builds both images from the Dockerfile with buildah, starts them against a real Redis, and returns their faults. The base
+ * image is a stand-in made of Debian and this machine's Node, so this proves the build steps and the wiring, but not the
+ * official base. Takes some minutes.
  */
 export function faultsOfImages(): Promise<readonly string[]> {
   return withDirectory(async (directory) => {

@@ -1,8 +1,8 @@
 import { ENDINGS, findOpenApprovals, findOpenQuestion, textOf } from './message.js';
 
 /**
- * Announces to screen readers: a question, calls to approve, a complete reply, and why there is no reply. Parts of a
- * text are not announced. The card of a question announces its own end.
+ * Announces to screen readers: a question, calls to approve, a complete reply, and why there is no reply. Parts of a text are
+ * not announced. The card of a question announces its own end.
  */
 export function createAnnouncer(place) {
   const announced = new WeakMap();

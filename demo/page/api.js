@@ -1,6 +1,5 @@
 /**
- * The calls of the chat page to Parley's API, without any state of the page. When a call is repeated is decided in
- * `turn.js`.
+ * The calls of the chat page to Parley's API, without any state of the page. When a call is repeated is decided in `turn.js`.
  */
 
 import {
@@ -16,8 +15,8 @@ const IDLE_TIMEOUT_MS = 45_000;
 const RETRY = { ...RETRY_DEFAULTS, attemptMs: IDLE_TIMEOUT_MS };
 
 /**
- * Parley's chat API for one person. `onPod` is called with the purpose of each call, its chat or question, and the pod
- * that replied. The demo's load balancer names the pod in a header.
+ * Parley's chat API for one person. `onPod` is called with the purpose of each call, its chat or question, and the pod that
+ * replied. The demo's load balancer names the pod in a header.
  */
 export function createApi({ token, onPod }) {
   async function fetchNoted(about, input, init) {
@@ -111,9 +110,7 @@ function deedOf({ action, content }) {
   return DEEDS[action] ?? (content === undefined ? 'agreed' : 'answered');
 }
 
-/**
- * The events of a response. `id` is that of the last event that had one. When the loop ends, the connection is closed.
- */
+/** The events of a response. `id` is that of the last event that had one. When the loop ends, the connection is closed. */
 async function* eventsOf({ response, close }, signal) {
   let lastId;
   try {

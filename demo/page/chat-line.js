@@ -5,8 +5,8 @@ const TIME = new Intl.DateTimeFormat(undefined, { dateStyle: 'short', timeStyle:
 const TITLE_MAX = 80;
 
 /**
- * One chat in the list: a link to it, and buttons to rename and delete it. Each button turns the line into a small
- * form. Escape, or the button that cancels, restores the link.
+ * One chat in the list: a link to it, and buttons to rename and delete it. Each button turns the line into a small form.
+ * Escape, or the button that cancels, restores the link.
  */
 export function createChatLine({ chat, api, isCurrent, onRemoved }) {
   const line = element('li');

@@ -1,8 +1,8 @@
 import { createConversation } from './conversation.js';
 
 /**
- * The chats of this tab. The address names the displayed one. The others continue, and the browser's back button
- * returns to them.
+ * The chats of this tab. The address names the displayed one. The others continue, and the browser's back button returns to
+ * them.
  */
 export function createChats({ api, person, onChange }) {
   const chats = new Map();

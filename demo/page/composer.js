@@ -8,9 +8,9 @@ const HINTS = [
 ];
 
 /**
- * The text box. Enter sends, and Shift+Enter begins a new line. While a turn runs, a button stops it. While the turn
- * waits only for approvals, a message can be sent too, and denies them. The box is disabled until `enable` is called,
- * because text typed before the scripts had loaded could not be sent.
+ * The text box. Enter sends, and Shift+Enter begins a new line. While a turn runs, a button stops it. While the turn waits only
+ * for approvals, a message can be sent too, and denies them. The box is disabled until `enable` is called, because text typed
+ * before the scripts had loaded could not be sent.
  */
 export function createComposer({ onSend, onStop }) {
   const [form, words, send, stop, hints, denies, refused] = IDS.map((id) => document.getElementById(id));

@@ -1,6 +1,6 @@
 /**
- * The state of one conversation on the chat page, which survives a reload. Reading a single reply is in `turn.js`,
- * drawing is in `view.js`.
+ * The state of one conversation on the chat page, which survives a reload. Reading a single reply is in `turn.js`, drawing is
+ * in `view.js`.
  */
 
 import {
@@ -15,9 +15,9 @@ import {
 import { createTurn } from './turn.js';
 
 /**
- * One conversation. It survives a reload, because Parley stores its messages and sessionStorage what this tab adds to
- * them. A person's message stays in sessionStorage with its idempotency key until its reply is complete. After a reload
- * it can then be sent again, or its turn be stopped.
+ * One conversation. It survives a reload, because Parley stores its messages and sessionStorage what this tab adds to them. A
+ * person's message stays in sessionStorage with its idempotency key until its reply is complete. After a reload it can then be
+ * sent again, or its turn be stopped.
  */
 export function createConversation({ api, chatId, storeKey, onChange }) {
   const messages = JSON.parse(sessionStorage.getItem(storeKey) ?? '[]');
@@ -49,9 +49,7 @@ export function createConversation({ api, chatId, storeKey, onChange }) {
     onChange();
   }
 
-  /**
-   * Marks the earlier turn as ended, as Parley stores it. It waited for approvals, which the newest message has denied.
-   */
+  /** Marks the earlier turn as ended, as Parley stores it. It waited for approvals, which the newest message has denied. */
   async function endBefore() {
     const before = messages.slice(0, -1).find(({ state }) => state === 'waiting');
     if (before === undefined) return;
@@ -88,8 +86,8 @@ export function createConversation({ api, chatId, storeKey, onChange }) {
   }
 
   /**
-   * Reads a waiting turn again, because a question for which it may have waited was answered. The stream being read may
-   * be older than the answer.
+   * Reads a waiting turn again, because a question for which it may have waited was answered. The stream being read may be
+   * older than the answer.
    */
   async function resume() {
     await reading;

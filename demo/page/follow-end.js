@@ -1,8 +1,8 @@
 const NEAR = 80;
 
 /**
- * Keeps the end of a growing list in view if the person has scrolled to it. But the top of the newest part never
- * scrolls out of view, because a long form is read from its title. The returned function scrolls to the end.
+ * Keeps the end of a growing list in view if the person has scrolled to it. But the top of the newest part never scrolls out of
+ * view, because a long form is read from its title. The returned function scrolls to the end.
  */
 export function followEnd(scroller, list, newestPart) {
   let following = true;

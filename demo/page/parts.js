@@ -15,8 +15,8 @@ const VIEWS = {
 const CARDS = [QUESTION, APPROVAL];
 
 /**
- * The view of a card. A card follows the state of its question or approvals itself, and also gets each new version of
- * them from the chat. All approvals of one step share a card.
+ * The view of a card. A card follows the state of its question or approvals itself, and also gets each new version of them from
+ * the chat. All approvals of one step share a card.
  */
 function cardView(part, cards) {
   const card = cards.cardFor(part);

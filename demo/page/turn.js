@@ -16,9 +16,9 @@ const LATE_START_MS = 2_000;
 const RETRY = { firstDelayMs: 500, delayMsMax: 8_000, giveUpMs: 60_000 };
 
 /**
- * Reads one reply to its end, despite temporary refusals, lost or idle connections, and stopping pods. The message has
- * an idempotency key, so Parley begins one turn for it, however often it is sent. `onPhase` is called for every change
- * that must survive a reload, `onChange` for every visible change.
+ * Reads one reply to its end, despite temporary refusals, lost or idle connections, and stopping pods. The message has an
+ * idempotency key, so Parley begins one turn for it, however often it is sent. `onPhase` is called for every change that must
+ * survive a reload, `onChange` for every visible change.
  */
 export function createTurn({ api, chatId, message, onPhase, onChange }) {
   const budget = createRetryBudget(RETRY);
@@ -61,8 +61,8 @@ export function createTurn({ api, chatId, message, onPhase, onChange }) {
   }
 
   /**
-   * Every connection replays the turn from its start. The replay is shown only when it has caught up with what is
-   * displayed, so that a card that is being filled in stays in place.
+   * Every connection replays the turn from its start. The replay is shown only when it has caught up with what is displayed, so
+   * that a card that is being filled in stays in place.
    */
   async function readEvents(events) {
     const replay = messageOf('assistant');
@@ -88,9 +88,7 @@ export function createTurn({ api, chatId, message, onPhase, onChange }) {
     return ![id, message.id].includes(undefined) && id !== message.id;
   }
 
-  /**
-   * Ends the message after a final refusal, or when the retry budget is used up. Otherwise waits before the next try.
-   */
+  /** Ends the message after a final refusal, or when the retry budget is used up. Otherwise waits before the next try. */
   async function onFailure(error) {
     if (message.phase === 'stopping') return;
     if (isFinal(error)) return end('failed', error.message);
@@ -132,8 +130,7 @@ export function createTurn({ api, chatId, message, onPhase, onChange }) {
 
   return {
     /**
-     * Resolves when the message has ended, waits for the person, or could not be delivered. `first` contains its first
-     * events.
+     * Resolves when the message has ended, waits for the person, or could not be delivered. `first` contains its first events.
      */
     async run(first) {
       let events = first;
@@ -154,9 +151,7 @@ export function createTurn({ api, chatId, message, onPhase, onChange }) {
       delete message.asked;
     },
 
-    /**
-     * Stops the turn, or the sending of its message. Resolves to true if the end of a running turn must still be read.
-     */
+    /** Stops the turn, or the sending of its message. Resolves to true if the end of a running turn must still be read. */
     async stop() {
       if (message.phase === 'begun') return stopBegun();
       if (message.phase === 'new') message.state = 'stopped';

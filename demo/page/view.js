@@ -3,8 +3,8 @@ import { ENDINGS, findOpenApprovals, findOpenQuestion } from './message.js';
 import { createPartView } from './parts.js';
 
 /**
- * Shows a conversation. The elements of a message are created only once, so a half-filled form survives every update.
- * If Parley could not be reached, the newest message has a button to try again.
+ * Shows a conversation. The elements of a message are created only once, so a half-filled form survives every update. If Parley
+ * could not be reached, the newest message has a button to try again.
  */
 export function createView({ place, cards, onTryAgain }) {
   const views = new WeakMap();
@@ -60,9 +60,7 @@ function createMessageView(message, cards, onTryAgain) {
   };
 }
 
-/**
- * Makes these elements the children of `place`. Elements that keep their position keep their focus and their drafts.
- */
+/** Makes these elements the children of `place`. Elements that keep their position keep their focus and their drafts. */
 function arrange(place, elements) {
   elements.forEach((one, index) => {
     if (place.children[index] !== one) place.insertBefore(one, place.children[index] ?? null);

@@ -41,8 +41,8 @@ app.listen(Number(PORT), '127.0.0.1', () =>
   console.log(`Refunds are taken at http://localhost:${PORT}/refunds`),
 );
 
-// The service may have been restarted while people were being asked. It asks again with the same keys, and gets the
-// same questions.
+// The service may have been restarted while people were being asked. It asks again with the same keys, and gets the same
+// questions.
 for (const { order, status } of refunds.values()) if (status === 'waiting') void decide(order);
 
 /** Asks a person about a refund, and pays it only if they agree. It may take a day. */
@@ -66,8 +66,8 @@ async function decide(order: string): Promise<void> {
     );
     // Declined, cancelled, expired and withdrawn questions are not consent.
     const mayPay = outcome.status === 'accepted' && outcome.content.pay;
-    // Make the payment here. This may run again for the same order after a crash, so use the order as the payment's
-    // idempotency key.
+    // Make the payment here. This may run again for the same order after a crash, so use the order as the payment's idempotency
+    // key.
     save({ ...refund, status: mayPay ? 'paid' : 'refused' });
   } catch (error) {
     console.error(`Order ${order} still waits; the next start of the service asks again.`, error);

@@ -2,9 +2,7 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { deserialize, serialize } from 'node:v8';
 import { MemorySaver } from '@langchain/langgraph';
 
-/**
- * Keeps the checkpoints in a file. For several processes, use a checkpointer with a database, such as PostgresSaver.
- */
+/** Keeps the checkpoints in a file. For several processes, use a checkpointer with a database, such as PostgresSaver. */
 export class FileSaver extends MemorySaver {
   readonly #file: string;
 

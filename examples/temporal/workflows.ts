@@ -1,8 +1,8 @@
 import { proxyActivities } from '@temporalio/workflow';
 import type * as activities from './activities.ts';
 
-// As long as a person may need. After 30 seconds without heartbeats the worker counts as lost, and another one
-// continues to ask.
+// As long as a person may need. After 30 seconds without heartbeats the worker counts as lost, and another one continues to
+// ask.
 const { isApproved } = proxyActivities<typeof activities>({
   startToCloseTimeout: '25 hours',
   heartbeatTimeout: '30 seconds',

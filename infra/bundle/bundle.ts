@@ -17,8 +17,8 @@ interface BundleOptions {
   /** The folder for `main.cjs`, which starts the program, and `bundle.cjs`, which contains it. */
   readonly folder: string;
   /**
-   * True if sources may read files next to them, as programs for tests may. Released programs may not, because these
-   * files are missing where they run.
+   * True if sources may read files next to them, as programs for tests may. Released programs may not, because these files are
+   * missing where they run.
    */
   readonly readsNeighbours?: boolean;
   /** True to write `bundle.cjs.map`. */
@@ -32,9 +32,8 @@ interface Bundled {
 }
 
 /**
- * Writes a program as one file that contains everything that it imports and reads. A module that is imported by
- * `import()` or required at run time is evaluated only then. Tests start their pods from such a bundle, and images and
- * packages contain it.
+ * Writes a program as one file that contains everything that it imports and reads. A module that is imported by `import()` or
+ * required at run time is evaluated only then. Tests start their pods from such a bundle, and images and packages contain it.
  */
 export async function bundleProgram(options: BundleOptions): Promise<Bundled> {
   const { entry, folder, readsNeighbours = false, withMap = false } = options;
@@ -53,9 +52,8 @@ export async function bundleProgram(options: BundleOptions): Promise<Bundled> {
     supported: { 'dynamic-import': false },
     // These packages load a binary from their installation folder.
     external: ['esbuild', '@napi-rs/keyring'],
-    // Names are kept, so that a stack trace tells where an error is. The line limit keeps the line that Node prints for
-    // an error short. Syntax is kept too: when it was minified, a token server of the tests refused tokens that it had
-    // issued.
+    // Names are kept, so that a stack trace tells where an error is. The line limit keeps the line that Node prints for an
+    // error short. Syntax is kept too: when it was minified, a token server of the tests refused tokens that it had issued.
     minifyWhitespace: true,
     lineLimit: 200,
     sourcemap: withMap ? 'external' : false,

@@ -20,8 +20,8 @@ interface Options {
 }
 
 /**
- * Adds to a bundle what sources read from files next to them: the scripts for Redis, and each file that is read by a
- * literal name. A package that a source requires at run time is also included, and is evaluated when it is required.
+ * Adds to a bundle what sources read from files next to them: the scripts for Redis, and each file that is read by a literal
+ * name. A package that a source requires at run time is also included, and is evaluated when it is required.
  */
 export function neighboursInside({ embedded, urlOf }: Options): Plugin {
   async function textOf(path: string): Promise<string> {
@@ -30,8 +30,8 @@ export function neighboursInside({ embedded, urlOf }: Options): Plugin {
   }
 
   /**
-   * A file that only the build writes may be missing. The bundle then throws when its program reads the file, as the
-   * sources do.
+   * A file that only the build writes may be missing. The bundle then throws when its program reads the file, as the sources
+   * do.
    */
   const absent = (name: string) =>
     `(() => { throw new Error(${JSON.stringify(`${name} is not built`)}); })()`;

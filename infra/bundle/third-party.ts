@@ -8,9 +8,7 @@ interface PackageManifest {
   readonly license?: string;
 }
 
-/**
- * Writes the licences of the packages to which the files `inputs` belong. Their paths are relative to the repository.
- */
+/** Writes the licences of the packages to which the files `inputs` belong. Their paths are relative to the repository. */
 export async function writeThirdParty(inputs: readonly string[], file: string): Promise<void> {
   const folders = [...new Set(inputs.flatMap(packageFolder))].sort();
   const texts = await Promise.all(folders.map(describe));

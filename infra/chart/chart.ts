@@ -15,8 +15,8 @@ data:
 `;
 
 /**
- * Writes the Helm chart to a folder. Its templates are made from the manifests in infra/kubernetes, so that the two
- * cannot differ. The namespace is omitted, because Helm creates it.
+ * Writes the Helm chart to a folder. Its templates are made from the manifests in infra/kubernetes, so that the two cannot
+ * differ. The namespace is omitted, because Helm creates it.
  */
 export function writeChart(root: string, folder: string): void {
   for (const part of ['templates', 'files']) mkdirSync(join(folder, part), { recursive: true });

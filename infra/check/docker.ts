@@ -1,6 +1,4 @@
-/**
- * Checks the Dockerfile and the compose file without building anything. Built images are checked by `infra/images.ts`.
- */
+/** Checks the Dockerfile and the compose file without building anything. Built images are checked by `infra/images.ts`. */
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,8 +14,7 @@ const dockerfile = 'infra/Dockerfile';
 const composeFile = 'docker-compose.yml';
 
 /**
- * Checks the Dockerfile and the compose file. dockerfile-utils, DCLint and Compose check the form; the other checks are
- * policy.
+ * Checks the Dockerfile and the compose file. dockerfile-utils, DCLint and Compose check the form; the other checks are policy.
  */
 export const dockerChecks: readonly Check[] = [
   {
@@ -128,8 +125,7 @@ function composeProblems(root: string): readonly string[] {
 }
 
 /**
- * Proxies stand between the outside and all other services. Only pods and workers may call models, tools and webhooks
- * directly.
+ * Proxies stand between the outside and all other services. Only pods and workers may call models, tools and webhooks directly.
  */
 function outerProblems(value: unknown, services: readonly (readonly [string, Service])[]): string[] {
   const { networks = {} } = outerNetworks.safeParse(value).data ?? {};

@@ -7,8 +7,8 @@ import { z } from 'zod';
 export const pinnedImage = z.string().regex(/@sha256:|:[^:/]*\d[^:/]*$/, 'image is not pinned to a version');
 
 /**
- * Reads the documents in a YAML file, whose path is absolute or relative to `root`. Kubernetes reads YAML 1.1, in which
- * an unquoted `off` is a boolean; Compose reads 1.2. An unreadable file and a duplicate key are problems.
+ * Reads the documents in a YAML file, whose path is absolute or relative to `root`. Kubernetes reads YAML 1.1, in which an
+ * unquoted `off` is a boolean; Compose reads 1.2. An unreadable file and a duplicate key are problems.
  */
 export function readYaml(
   root: string,

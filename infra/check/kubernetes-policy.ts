@@ -1,6 +1,6 @@
 /**
- * The policy for the Kubernetes manifests as schemas: what a cluster would accept but Parley does not. Their form is
- * checked in `kubernetes.ts`.
+ * The policy for the Kubernetes manifests as schemas: what a cluster would accept but Parley does not. Their form is checked in
+ * `kubernetes.ts`.
  */
 
 import type { IDeployment } from 'kubernetes-models/apps/v1/Deployment';
@@ -123,9 +123,7 @@ function referenceProblems(objects: readonly Manifest[]): readonly string[] {
   ];
 }
 
-/**
- * Everything is closed by default, Redis is open only to both services, and the metadata service is closed to all pods.
- */
+/** Everything is closed by default, Redis is open only to both services, and the metadata service is closed to all pods. */
 function networkProblems(objects: readonly Manifest[]): readonly string[] {
   const specs = ofKind<INetworkPolicy>(objects, 'NetworkPolicy').flatMap(({ spec }) => spec ?? []);
   const closesAll = ({ podSelector, policyTypes, ingress, egress }: (typeof specs)[number]): boolean =>

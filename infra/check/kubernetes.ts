@@ -9,9 +9,7 @@ import { programCheck } from './programs.ts';
 import { secretsTemplateCheck } from './secrets.ts';
 import { type Check, judge, type Verdict } from './verdict.ts';
 
-/**
- * Checks the manifests. kubernetes-models checks their form and kubectl the kustomization; the other checks are policy.
- */
+/** Checks the manifests. kubernetes-models checks their form and kubectl the kustomization; the other checks are policy. */
 export const kubernetesChecks: readonly Check[] = [
   { name: 'kubernetes schema', run: schemaCheck },
   programCheck('kubectl kustomize', 'kubectl', () => ['kustomize', directory]),
@@ -41,8 +39,8 @@ function schemaCheck(root: string): Verdict {
 }
 
 /**
- * Wraps an object so that `unread` finally contains the fields that were not read. The validator reads exactly the
- * fields in the Kubernetes schema. The schema allows unknown fields, and the API drops them silently.
+ * Wraps an object so that `unread` finally contains the fields that were not read. The validator reads exactly the fields in
+ * the Kubernetes schema. The schema allows unknown fields, and the API drops them silently.
  */
 function recordReads<T extends object>(value: T, path: string, unread: Set<string>): T {
   const children = new Map<PropertyKey, unknown>();

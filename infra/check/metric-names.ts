@@ -1,6 +1,6 @@
 /**
- * Compares the metric names in PromQL expressions with those that the services expose. Which files contain expressions
- * is known in `telemetry.ts`.
+ * Compares the metric names in PromQL expressions with those that the services expose. Which files contain expressions is known
+ * in `telemetry.ts`.
  */
 
 import { readFileSync } from 'node:fs';
@@ -37,8 +37,7 @@ type Names = {
 };
 
 /**
- * Parses an expression with Prometheus' own grammar. Grafana's variables are replaced by durations. Undefined: a syntax
- * error.
+ * Parses an expression with Prometheus' own grammar. Grafana's variables are replaced by durations. Undefined: a syntax error.
  */
 function readNames(expression: string): Names | undefined {
   const text = expression.replaceAll(/\$__\w+/g, '5m');
@@ -66,8 +65,8 @@ function readNames(expression: string): Names | undefined {
 }
 
 /**
- * The metric to which a series belongs; for example, `a_bucket` belongs to the histogram `a`. Undefined if no service
- * exposes it.
+ * The metric to which a series belongs; for example, `a_bucket` belongs to the histogram `a`. Undefined if no service exposes
+ * it.
  */
 function findMetric(series: string, known: Metrics): string | undefined {
   const stem = series.replace(/_(bucket|sum|count)$/, '');

@@ -46,8 +46,8 @@ export function missingProgram(program: string): Verdict {
 }
 
 /**
- * A check that passes if the program exits with 0. `args` gets the root of the tree and a folder that exists while the
- * program runs, and returns the program's arguments.
+ * A check that passes if the program exits with 0. `args` gets the root of the tree and a folder that exists while the program
+ * runs, and returns the program's arguments.
  */
 export function programCheck(
   name: string,

@@ -3,9 +3,7 @@ import { join } from 'node:path';
 import { programCheck } from './programs.ts';
 import { type Check, judge } from './verdict.ts';
 
-/**
- * Checks that haproxy and nginx accept their files. test/infra/proxy.test.ts tests how the proxies behave with them.
- */
+/** Checks that haproxy and nginx accept their files. test/infra/proxy.test.ts tests how the proxies behave with them. */
 export const proxyChecks: readonly Check[] = [
   programCheck('haproxy -c', 'haproxy', () => ['-c', '-f', 'infra/proxy/haproxy.cfg']),
   programCheck('haproxy -c telemetry', 'haproxy', () => ['-c', '-f', 'infra/proxy/telemetry.cfg']),

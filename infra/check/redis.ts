@@ -1,6 +1,6 @@
 /**
- * Starts a real Redis with the shipped files, and checks its settings and the permissions of its users. Parley itself
- * is not started here.
+ * Starts a real Redis with the shipped files, and checks its settings and the permissions of its users. Parley itself is not
+ * started here.
  */
 
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -13,8 +13,8 @@ import { findProgram, lastLines, missingProgram, withDirectory } from './program
 import { type Check, judge, type Verdict } from './verdict.ts';
 
 /**
- * Checks the shipped files with a real Redis: it starts, keeps the promised settings, and its users may do what they
- * must and no more.
+ * Checks the shipped files with a real Redis: it starts, keeps the promised settings, and its users may do what they must and
+ * no more.
  */
 export const redisChecks: readonly Check[] = [
   { name: 'redis starts as configured', run: (root) => withRedis(root, settingProblems) },
@@ -119,8 +119,8 @@ async function scriptCommands(redis: Redis): Promise<readonly (readonly string[]
 }
 
 /**
- * Starts Redis through the shipped start.sh on its own socket, and gives `work` a connection with all permissions. An
- * error of `work` counts as a problem.
+ * Starts Redis through the shipped start.sh on its own socket, and gives `work` a connection with all permissions. An error of
+ * `work` counts as a problem.
  */
 async function withRedis(root: string, work: (redis: Redis) => Promise<readonly string[]>): Promise<Verdict> {
   if (findProgram('redis-server') === undefined) return missingProgram('redis-server');

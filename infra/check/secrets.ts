@@ -17,8 +17,8 @@ export const secretsTemplateCheck: Check = {
 };
 
 /**
- * Refuses a filled-in copy of the template that still contains a placeholder, a development default, or a secret that
- * is too short. Values are never printed.
+ * Refuses a filled-in copy of the template that still contains a placeholder, a development default, or a secret that is too
+ * short. Values are never printed.
  */
 export function filledSecretsCheck(file: string): Check {
   return {

@@ -1,7 +1,4 @@
-/**
- * Checks that alerts and dashboards use only names that exist. Reading names from an expression is in
- * `metric-names.ts`.
- */
+/** Checks that alerts and dashboards use only names that exist. Reading names from an expression is in `metric-names.ts`. */
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,9 +11,7 @@ import { type Check, judge } from './verdict.ts';
 const directory = 'infra/telemetry';
 const runbooks = 'docs/operations.md';
 
-/**
- * Checks metrics, dashboards and alerts. promtool checks the form; the other checks are about names that must exist.
- */
+/** Checks metrics, dashboards and alerts. promtool checks the form; the other checks are about names that must exist. */
 export const telemetryChecks: readonly Check[] = [
   programCheck('promtool check config', 'promtool', () => ['check', 'config', `${directory}/prometheus.yml`]),
   programCheck('promtool test rules', 'promtool', () => ['test', 'rules', `${directory}/alerts.test.yml`]),

@@ -1,6 +1,6 @@
 /**
- * Generates the console's types of the admin API from the schemas of its routes, so that the two cannot differ. The
- * routes are only read, never called.
+ * Generates the console's types of the admin API from the schemas of its routes, so that the two cannot differ. The routes are
+ * only read, never called.
  */
 
 import { z } from 'zod';
@@ -31,10 +31,7 @@ interface Schema {
   readonly additionalProperties?: Schema | boolean;
 }
 
-/**
- * The replies to operators as TypeScript types for the console, generated from the schemas in the routes'
- * documentation.
- */
+/** The replies to operators as TypeScript types for the console, generated from the schemas in the routes' documentation. */
 export function consoleTypes(): string {
   const named = new Map<string, string>();
   const calls = routesOfOperators()

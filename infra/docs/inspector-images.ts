@@ -5,9 +5,7 @@ import { installStacks } from '../../test/harness/stacks/packages.ts';
 
 const SIZE = { width: 1280, height: 740 };
 
-/**
- * Draws MCP Inspector while an agent of the demo asks through it. `save` gets a name without extension, and the page.
- */
+/** Draws MCP Inspector while an agent of the demo asks through it. `save` gets a name without extension, and the page. */
 export async function drawInspector(
   browser: Browser,
   save: (name: string, page: Page) => Promise<void>,

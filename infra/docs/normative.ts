@@ -1,6 +1,6 @@
 /**
- * Compares the requirements of a standard with the tests that hold them, and writes its page. The lists of each
- * standard are in `mcp-held.ts`, `acp-held.ts` and `a2a-held.ts`.
+ * Compares the requirements of a standard with the tests that hold them, and writes its page. The lists of each standard are in
+ * `mcp-held.ts`, `acp-held.ts` and `a2a-held.ts`.
  */
 
 import { readdirSync, readFileSync } from 'node:fs';
@@ -80,8 +80,8 @@ export function testsIn(file: string, text: string): readonly HoldingTest[] {
 }
 
 /**
- * The faults of the list: requirements that nothing holds, or that are held but listed as open; unknown ids; and
- * scenarios that do not run.
+ * The faults of the list: requirements that nothing holds, or that are held but listed as open; unknown ids; and scenarios that
+ * do not run.
  */
 export function faultsOfRows(
   standard: Standard,

@@ -7,8 +7,7 @@ const WIDTH = 1100;
 const HEIGHT = 100;
 
 /**
- * Draws Parley's messages in Slack with a renderer that is not Slack's own. `save` gets a name without extension, and
- * the page.
+ * Draws Parley's messages in Slack with a renderer that is not Slack's own. `save` gets a name without extension, and the page.
  */
 export async function drawSlack(
   browser: Browser,

@@ -50,8 +50,8 @@ export async function drawWidget(
     const page = await browser.newPage({ viewport: { width, height: 800 }, reducedMotion: 'reduce' });
     await openGallery(page, folder, `theme=${theme}`);
     await page.evaluate(keepOnly(labels));
-    // The whole page must be in view: elements that stick to the window's edge are then in their places, and links
-    // become active after a second.
+    // The whole page must be in view: elements that stick to the window's edge are then in their places, and links become
+    // active after a second.
     const height = await page.evaluate('document.documentElement.scrollHeight');
     await page.setViewportSize({ width, height: Number(height) });
     const inactive = page.locator(
@@ -67,8 +67,8 @@ export async function drawWidget(
 }
 
 /**
- * Keeps only the cards with these labels, in one grid. The script is a text, because the build tool adds name markers
- * to functions.
+ * Keeps only the cards with these labels, in one grid. The script is a text, because the build tool adds name markers to
+ * functions.
  */
 const keepOnly = (labels: readonly string[]) => `
   const labels = ${JSON.stringify(labels)};

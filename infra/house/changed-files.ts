@@ -8,8 +8,8 @@ const JUDGES = ['biome.json', 'package-lock.json'];
 
 interface ChangedFiles {
   /**
-   * Files, relative to the repository, whose contents differ from those that last passed. Undefined if everything must
-   * be checked: nothing has passed here yet, one of `JUDGES` has changed, or git cannot list the files.
+   * Files, relative to the repository, whose contents differ from those that last passed. Undefined if everything must be
+   * checked: nothing has passed here yet, one of `JUDGES` has changed, or git cannot list the files.
    */
   readonly paths: readonly string[] | undefined;
   /** Records that all files passed with the contents that they had when they were listed. */

@@ -1,6 +1,6 @@
 /**
- * Applies the house rules to source files, and reports each violation as a sentence. The rules are data in `rules.ts`;
- * cycles of folders are found in `siblings.ts`.
+ * Applies the house rules to source files, and reports each violation as a sentence. The rules are data in `rules.ts`; cycles
+ * of folders are found in `siblings.ts`.
  */
 
 import { readdirSync, readFileSync } from 'node:fs';
@@ -175,8 +175,8 @@ function faultsOfSize({ path, text }: SourceFile): string[] {
 }
 
 /**
- * The start of each function in a formatted file, and the number of its own lines, which exclude those of named
- * functions inside it.
+ * The start of each function in a formatted file, and the number of its own lines, which exclude those of named functions
+ * inside it.
  */
 function functionsOf(lines: readonly string[]): { readonly start: number; readonly own: number }[] {
   const found: { readonly start: number; readonly own: number }[] = [];
@@ -207,8 +207,8 @@ const FUNCTION_HEAD =
   /^\s*(?:export )?(?:(?:async )?function\b|const \w+(?:: .*)? = (?:async )?(?:<.*>)?\(|(?:async |get |static )*\*?#?\w+(?:<.*>)?\(|\w+: (?:async )?\()/;
 
 /**
- * A type name has only one meaning among the services. It also has only one among the clients, which repeat some names
- * of the wire.
+ * A type name has only one meaning among the services. It also has only one among the clients, which repeat some names of the
+ * wire.
  */
 function faultsOfTypeNames(files: readonly SourceFile[]): string[] {
   const declared = new Map<string, Set<string>>();

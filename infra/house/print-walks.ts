@@ -4,8 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { walkThrough } from './walk-through.ts';
 
 /**
- * `npm run walks` prints the files through which a call passes, by room, and how often it returns to a room that it has
- * left.
+ * `npm run walks` prints the files through which a call passes, by room, and how often it returns to a room that it has left.
  */
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const [wanted = ''] = process.argv.slice(2);

@@ -38,8 +38,7 @@ export type Surface = `${typeof SURFACES}/${string}`;
 export type Room = (typeof ROOMS)[number] | Surface;
 
 /**
- * The part of the domain that clients and services share. It is the clients' package, so it contains only what clients
- * import.
+ * The part of the domain that clients and services share. It is the clients' package, so it contains only what clients import.
  */
 export const CORE_DOMAIN = 'clients/core/src/domain';
 

@@ -6,8 +6,8 @@ import { listChangedFiles } from './changed-files.ts';
 import { checkHouse, checkSuites, readSources, readTests } from './check-house.ts';
 
 /**
- * `npm run check`: format, lint, types and house rules. Files that have passed before are not linted again, and types
- * are checked again only if they may have changed. `--all` checks everything.
+ * `npm run check`: format, lint, types and house rules. Files that have passed before are not linted again, and types are
+ * checked again only if they may have changed. `--all` checks everything.
  */
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const passedBefore = join(root, '.tmp/checked.json');

@@ -5,8 +5,8 @@ import { importsOf, type SourceFile, targetOf } from './imports.ts';
 type Siblings = Map<string, Map<string, string>>;
 
 /**
- * Every circle of imports among sibling folders, at any level, one sentence each. Folders that import each other cannot
- * be understood separately. Files next to the folders do not count.
+ * Every circle of imports among sibling folders, at any level, one sentence each. Folders that import each other cannot be
+ * understood separately. Files next to the folders do not count.
  */
 export function faultsOfSiblings(files: readonly SourceFile[]): string[] {
   const parents = new Map<string, Siblings>();

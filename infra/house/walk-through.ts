@@ -11,9 +11,7 @@ interface Walked {
   readonly faults: readonly string[];
 }
 
-/**
- * Follows every walk through the sources. `read` returns the text of a file; undefined for a file that does not exist.
- */
+/** Follows every walk through the sources. `read` returns the text of a file; undefined for a file that does not exist. */
 export function walkThrough(
   read: (path: string) => string | undefined,
   walks: Readonly<Record<string, readonly string[]>> = WALKS,

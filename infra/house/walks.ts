@@ -1,7 +1,7 @@
 /**
- * The paths of calls through the product. Each step names a file and the function that is called in it. `~` marks a
- * step that begins without a call, because a message, a job or another request causes it. `+` marks a function that the
- * wiring passes under another name.
+ * The paths of calls through the product. Each step names a file and the function that is called in it. `~` marks a step that
+ * begins without a call, because a message, a job or another request causes it. `+` marks a function that the wiring passes
+ * under another name.
  */
 const SERVED = ['services/api/src/http/router.ts createRouter', 'services/api/src/http/serve.ts Serve'];
 

@@ -6,8 +6,8 @@ import { type Finished, findProgram, lastLines, runProgram } from '../check/prog
 export type Buildah = (args: readonly string[], timeoutMs?: number) => Promise<Finished>;
 
 /**
- * Makes an image with the name of the official Node image from a minimal Debian and this machine's Node and npm.
- * Returns the fault, or undefined if the image exists.
+ * Makes an image with the name of the official Node image from a minimal Debian and this machine's Node and npm. Returns the
+ * fault, or undefined if the image exists.
  */
 export async function standInBase(buildah: Buildah, directory: string): Promise<string | undefined> {
   const rootfs = join(directory, 'rootfs');

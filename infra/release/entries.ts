@@ -9,8 +9,8 @@ const BROWSER_PACKAGES = ['@parley/core', '@parley/sdk', '@parley/widget'];
 const OUTSIDE = ['ai', 'react'];
 
 /**
- * The specifiers with which a program may import from a package, such as `@parley/sdk/chat`. A pattern is replaced by
- * each of its files.
+ * The specifiers with which a program may import from a package, such as `@parley/sdk/chat`. A pattern is replaced by each of
+ * its files.
  */
 export function entriesOf(manifest: PublishedManifest, packed: PackedPackage): readonly string[] {
   return Object.entries(manifest.exports).flatMap(([path, target]) => {
@@ -29,9 +29,8 @@ export function entriesOf(manifest: PublishedManifest, packed: PackedPackage): r
 export const isForBrowsers = (name: string): boolean => BROWSER_PACKAGES.includes(name);
 
 /**
- * The size that each entry point adds to a page whose bundler minifies: bytes with gzip -9, including everything that
- * it loads at once. The packages must be installed in `folder`. Rejects if an entry point needs a module that browsers
- * lack.
+ * The size that each entry point adds to a page whose bundler minifies: bytes with gzip -9, including everything that it loads
+ * at once. The packages must be installed in `folder`. Rejects if an entry point needs a module that browsers lack.
  */
 export async function browserBytes(
   folder: string,

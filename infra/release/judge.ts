@@ -1,6 +1,6 @@
 /**
- * Judges packed packages before they are published: contents, sizes and types. Packing is in `packages.ts`, the size
- * limits are in `budgets.ts`.
+ * Judges packed packages before they are published: contents, sizes and types. Packing is in `packages.ts`, the size limits are
+ * in `budgets.ts`.
  */
 
 import { ENTRY_GZIP_MAX, TARBALL_MB_MAX } from './budgets.ts';

@@ -1,7 +1,4 @@
-/**
- * Writes the bill of materials of each package, and checks the licences in it. Packing the packages is in
- * `packages.ts`.
- */
+/** Writes the bill of materials of each package, and checks the licences in it. Packing the packages is in `packages.ts`. */
 
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -66,8 +63,8 @@ export async function writeSboms(folder: string): Promise<ReadonlyMap<string, Sb
 }
 
 /**
- * Copies the lock file and the manifests without development dependencies. `npm sbom --omit dev` would also omit
- * packages that both development and the product need.
+ * Copies the lock file and the manifests without development dependencies. `npm sbom --omit dev` would also omit packages that
+ * both development and the product need.
  */
 async function copyManifests(): Promise<string> {
   // npm uses the folder's name as the name of the product in the bill.
@@ -78,8 +75,8 @@ async function copyManifests(): Promise<string> {
       unknown
     >;
     const { devDependencies, ...rest } = manifest;
-    // The root depends on a program that runs sources, which no package needs. The widget's built files contain its
-    // development dependencies.
+    // The root depends on a program that runs sources, which no package needs. The widget's built files contain its development
+    // dependencies.
     if (path === '.') delete rest.dependencies;
     if (path === 'clients/widget') Object.assign(rest.dependencies as object, devDependencies);
     await mkdir(join(copy, path), { recursive: true });

@@ -1,6 +1,5 @@
 /**
- * Measures the installed packages and writes docs/reports/packages.md. Whether a size is acceptable is decided in
- * `judge.ts`.
+ * Measures the installed packages and writes docs/reports/packages.md. Whether a size is acceptable is decided in `judge.ts`.
  */
 
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';

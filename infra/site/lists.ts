@@ -26,9 +26,7 @@ export function readmeWithPages(readme: string, groups: readonly SiteGroup[]): s
   return `${before}${BEGIN}\n\n${tables.flat().join('\n')}\n${END}${after}`;
 }
 
-/**
- * llms-full.txt: the pages of llms.txt in one file, without those for contributors, with links that work everywhere.
- */
+/** llms-full.txt: the pages of llms.txt in one file, without those for contributors, with links that work everywhere. */
 export function llmsFullText(root: string): string {
   return mainGroupsOf(root)
     .filter(({ title }) => title !== 'Contribute')

@@ -1,8 +1,8 @@
 const SEQUENCE = /^```mermaid\nsequenceDiagram\n([\s\S]*?)^```$/gm;
 
 /**
- * The page with each Mermaid sequence diagram converted to a table, because the program that draws diagrams is larger
- * than the whole site. The repository shows them as diagrams.
+ * The page with each Mermaid sequence diagram converted to a table, because the program that draws diagrams is larger than the
+ * whole site. The repository shows them as diagrams.
  */
 export function withSequencesAsTables(page: string): string {
   return page.replaceAll(SEQUENCE, (_, diagram: string) => {

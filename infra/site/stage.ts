@@ -7,8 +7,8 @@ import { siteOpenApi } from './open-api.ts';
 import { withSequencesAsTables } from './sequences.ts';
 
 /**
- * Writes VitePress' input into `folder`: every page at its path on the site, with links that fit there. The Markdown is
- * also served, for programs that read it.
+ * Writes VitePress' input into `folder`: every page at its path on the site, with links that fit there. The Markdown is also
+ * served, for programs that read it.
  */
 export function stagePages(root: string, folder: string): void {
   rmSync(folder, { recursive: true, force: true });

@@ -1,6 +1,6 @@
 /**
- * Fills dist/ with the package's contents: the bundles of `npm run bundle`, and everything that the command imports in
- * one file. The package then needs no other package.
+ * Fills dist/ with the package's contents: the bundles of `npm run bundle`, and everything that the command imports in one
+ * file. The package then needs no other package.
  */
 import { cp } from 'node:fs/promises';
 import { dirname, join } from 'node:path';

@@ -62,10 +62,7 @@ export function issueAssertions(
   );
 }
 
-/**
- * Accepts a company's assertions as grants (RFC 7523), each only once. A client that proves a key gets a token bound to
- * it.
- */
+/** Accepts a company's assertions as grants (RFC 7523), each only once. A client that proves a key gets a token bound to it. */
 export function acceptAssertions(provider: Provider, company: string): void {
   const keys = createRemoteJWKSet(new URL(`${company}/jwks`));
   const used = new Set<string>();

@@ -1,6 +1,6 @@
 /**
- * Starts an authorization server for tests and the demo, with invented people. Pages, faults and storage are in the
- * files beside this one.
+ * Starts an authorization server for tests and the demo, with invented people. Pages, faults and storage are in the files
+ * beside this one.
  */
 
 import { generateKeyPair, type KeyObject, randomBytes } from 'node:crypto';
@@ -57,8 +57,8 @@ export interface AuthorizationServerOptions {
   /** True if clients may register themselves (RFC 7591). */
   readonly registration?: boolean;
   /**
-   * True if access tokens are JWTs that APIs verify with the server's keys (`/jwks`). By default, APIs ask the server
-   * about tokens.
+   * True if access tokens are JWTs that APIs verify with the server's keys (`/jwks`). By default, APIs ask the server about
+   * tokens.
    */
   readonly signsAccessTokens?: boolean;
   /** The lifetime of access tokens in seconds; by default 600. */
@@ -91,8 +91,8 @@ export interface AuthorizationServer {
 const HOUR_SECONDS = 3600;
 
 /**
- * A real OAuth 2.1 and OpenID Connect server (oidc-provider) with invented people. It requires PKCE of every client and
- * sends `iss` in answers. Its refresh tokens rotate, and reusing an old one ends their family.
+ * A real OAuth 2.1 and OpenID Connect server (oidc-provider) with invented people. It requires PKCE of every client and sends
+ * `iss` in answers. Its refresh tokens rotate, and reusing an old one ends their family.
  */
 export async function startAuthorizationServer(
   options: AuthorizationServerOptions,

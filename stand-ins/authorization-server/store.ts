@@ -10,9 +10,8 @@ export interface AuthorizationStore {
 }
 
 /**
- * Stores oidc-provider's data. The package's own memory adapter is not used: it forgets data beyond a thousand entries,
- * which many simultaneous sign-ins exceed, and it lets two simultaneous refreshes both succeed. Here, the second one
- * ends the family.
+ * Stores oidc-provider's data. The package's own memory adapter is not used: it forgets data beyond a thousand entries, which
+ * many simultaneous sign-ins exceed, and it lets two simultaneous refreshes both succeed. Here, the second one ends the family.
  */
 export function createAuthorizationStore(): AuthorizationStore {
   const rows = new Map<string, AdapterPayload>();

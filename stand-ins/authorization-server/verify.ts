@@ -25,8 +25,8 @@ interface IntrospectedToken {
 }
 
 /**
- * Asks the authorization server about tokens, like an API that cannot read them (RFC 7662). Undefined for a token that
- * is unknown, expired, revoked or meant for another API. Rejects if the server does not answer.
+ * Asks the authorization server about tokens, like an API that cannot read them (RFC 7662). Undefined for a token that is
+ * unknown, expired, revoked or meant for another API. Rejects if the server does not answer.
  */
 export function createTokenVerifier(
   options: VerifierOptions,

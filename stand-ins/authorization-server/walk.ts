@@ -49,8 +49,8 @@ const STEP_MS_MAX = 30_000;
 const FORM = /<form method="post" action="([^"]+)" data-form="([^"]+)">/gu;
 
 /**
- * Goes through a stand-in's pages as a person would, without a browser: follows redirects, signs in, consents. Returns
- * the address where the walk ended. Throws if it finds no next step.
+ * Goes through a stand-in's pages as a person would, without a browser: follows redirects, signs in, consents. Returns the
+ * address where the walk ended. Throws if it finds no next step.
  */
 export async function walkSignIn(walk: Walk): Promise<string> {
   const { user, consent = 'accept', jar = createCookieJar() } = walk;

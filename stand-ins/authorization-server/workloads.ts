@@ -11,8 +11,8 @@ export interface TrustedPlatform {
 export const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 
 /**
- * The JWT bearer grant (RFC 7523) for workloads. The platform must have signed their token, and it must be meant for
- * this server.
+ * The JWT bearer grant (RFC 7523) for workloads. The platform must have signed their token, and it must be meant for this
+ * server.
  */
 export function acceptWorkloads(provider: Provider, { issuer, publicKey }: TrustedPlatform): void {
   provider.registerGrantType<{ assertion?: string; resource?: string }>(

@@ -5,8 +5,8 @@ import { jsonOf, startLocalServer } from './http.ts';
 
 interface EchoToolsOptions {
   /**
-   * Headers that every request must contain, in lower case; otherwise it gets 401. They stand for a project's
-   * credential. By default none.
+   * Headers that every request must contain, in lower case; otherwise it gets 401. They stand for a project's credential. By
+   * default none.
    */
   readonly headers?: Readonly<Record<string, string>>;
   /** By default a free one. */
@@ -23,8 +23,8 @@ export interface EchoTools {
 }
 
 /**
- * Starts an MCP server on 127.0.0.1 that has no users. Its only tool, `echo`, returns its text. It is a stand-in for a
- * tool that a whole project uses with one credential or none.
+ * Starts an MCP server on 127.0.0.1 that has no users. Its only tool, `echo`, returns its text. It is a stand-in for a tool
+ * that a whole project uses with one credential or none.
  */
 export async function startEchoTools({ headers = {}, port }: EchoToolsOptions = {}): Promise<EchoTools> {
   const tally = createTally();

@@ -43,9 +43,9 @@ const PATH = '/mcp';
 const METADATA_PATH = '/.well-known/oauth-protected-resource';
 
 /**
- * Starts an MCP server for issues on 127.0.0.1, over Streamable HTTP, for clients of the 2025 revisions and of
- * 2026-07-28. Every request needs a person's bearer token, and each person sees their own issues. It is a stand-in for
- * a real service, and counts what reaches it.
+ * Starts an MCP server for issues on 127.0.0.1, over Streamable HTTP, for clients of the 2025 revisions and of 2026-07-28.
+ * Every request needs a person's bearer token, and each person sees their own issues. It is a stand-in for a real service, and
+ * counts what reaches it.
  */
 export async function startIssueTracker(options: IssueTrackerOptions): Promise<IssueTracker> {
   const store = createIssueStore();

@@ -19,8 +19,7 @@ export interface MailServer {
 }
 
 /**
- * Starts a server that supports the part of SMTP (RFC 5321) which a client without TLS and sign-in needs, for
- * plain-text mails.
+ * Starts a server that supports the part of SMTP (RFC 5321) which a client without TLS and sign-in needs, for plain-text mails.
  */
 export async function startMailServer(): Promise<MailServer> {
   const mails: ReceivedMail[] = [];

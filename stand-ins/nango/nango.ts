@@ -39,8 +39,8 @@ interface Pending {
 }
 
 /**
- * Starts a stand-in for the part of Nango that a connector uses: sessions, connections, signed webhooks and a Connect
- * page, with real OAuth behind it. It is built from Nango's published types and contains none of Nango's code.
+ * Starts a stand-in for the part of Nango that a connector uses: sessions, connections, signed webhooks and a Connect page,
+ * with real OAuth behind it. It is built from Nango's published types and contains none of Nango's code.
  */
 export async function startNango(options: NangoOptions): Promise<NangoStandIn> {
   const server = createServer();

@@ -95,9 +95,7 @@ function faultOfTools({ tools = [] }: ChatRequest): string | undefined {
   return twice === undefined ? undefined : `Invalid 'tools': the name '${twice}' is offered twice`;
 }
 
-/**
- * The fault of a history in which a tool call has no result or a result has no call. Real endpoints refuse these too.
- */
+/** The fault of a history in which a tool call has no result or a result has no call. Real endpoints refuse these too. */
 function faultOfOrder(messages: readonly ChatMessage[]): string | undefined {
   const open = new Set<string>();
   for (const [index, message] of messages.entries()) {

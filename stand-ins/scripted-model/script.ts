@@ -50,10 +50,7 @@ export interface ScriptedReply {
 
 export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter';
 
-/**
- * One rule: returns its reply to this turn, or undefined to leave it to the next rule. Must be a pure function of the
- * turn.
- */
+/** One rule: returns its reply to this turn, or undefined to leave it to the next rule. Must be a pure function of the turn. */
 export type ScriptRule = (turn: Turn) => ScriptedReply | undefined;
 
 /** Rules in order. The first one with a reply decides. */

@@ -41,9 +41,9 @@ export interface ScriptedModel {
 type Entry = { -readonly [Key in keyof ModelRequest]: ModelRequest[Key] };
 
 /**
- * Starts a server for the OpenAI chat completions protocol on 127.0.0.1 that replies by its script. It is a stand-in
- * for a language model: every reply names its model as `scripted`, and the same request always gets the same reply. It
- * refuses what real endpoints refuse, such as a history with an unanswered tool call.
+ * Starts a server for the OpenAI chat completions protocol on 127.0.0.1 that replies by its script. It is a stand-in for a
+ * language model: every reply names its model as `scripted`, and the same request always gets the same reply. It refuses what
+ * real endpoints refuse, such as a history with an unanswered tool call.
  */
 export async function startScriptedModel(options: ScriptedModelOptions): Promise<ScriptedModel> {
   const requests: Entry[] = [];

@@ -12,9 +12,7 @@ const Referenced = z.looseObject({ status: z.literal('accepted'), reference: z.s
 
 type Wording = (payload: unknown) => string | undefined;
 
-/**
- * The sentences about tools' results. A tool of the tracker whose result does not have the expected form has failed.
- */
+/** The sentences about tools' results. A tool of the tracker whose result does not have the expected form has failed. */
 const WORDINGS: Readonly<Record<string, { readonly did: Wording; readonly failed: string }>> = {
   list_issues: {
     did: (payload) => {

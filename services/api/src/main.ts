@@ -63,8 +63,8 @@ async function untilReady(pod: Pod): Promise<void> {
 }
 
 /**
- * Ends a pod. It becomes not ready at once, and ends its streams and long polls, whose clients reconnect to other pods.
- * Load balancers have PARLEY_DRAIN_DELAY_MS to notice. Then the servers close and Redis is released.
+ * Ends a pod. It becomes not ready at once, and ends its streams and long polls, whose clients reconnect to other pods. Load
+ * balancers have PARLEY_DRAIN_DELAY_MS to notice. Then the servers close and Redis is released.
  */
 async function drain(env: Env, pod: Pod, servers: readonly Server[]): Promise<void> {
   const { PARLEY_DRAIN_MS: allMs, PARLEY_DRAIN_DELAY_MS: delayMs } = env;

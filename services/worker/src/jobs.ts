@@ -23,8 +23,8 @@ export function createJobs({ engine, beat }: JobsDeps): Processors {
         overdueMs: BACKUP_DELAY_MS,
         signal,
       });
-      // This job ran too early by the Redis clock, or was stopped. It retries itself, because no other job can be added
-      // under its id.
+      // This job ran too early by the Redis clock, or was stopped. It retries itself, because no other job can be added under
+      // its id.
       return next?.deadline === deadline
         ? { retryInMs: Math.max(0, next.delayMs + BACKUP_DELAY_MS) }
         : undefined;

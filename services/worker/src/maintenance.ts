@@ -13,11 +13,11 @@ import { inTurn } from '@parley/shared/records/in-turn';
 import type { OfferOrphansInput } from '@parley/shared/runs/offer-orphans';
 import type { Activity } from './activity.ts';
 
-// Only every fifteenth round searches for turns that are missing in the queue. The search reads every running turn, and
-// such turns are rare.
+// Only every fifteenth round searches for turns that are missing in the queue. The search reads every running turn, and such
+// turns are rare.
 const FULL_ROUND = 15;
-// The longest interval at which workers look for a due cleanup. A cleanup may take hours; if its worker stops, another
-// one begins it again within this time.
+// The longest interval at which workers look for a due cleanup. A cleanup may take hours; if its worker stops, another one
+// begins it again within this time.
 const CLEANUP_TRIES_MS = 300_000;
 
 /** The kinds of periodic work. One worker does each round. */
@@ -47,8 +47,7 @@ export interface MaintenanceDeps {
 }
 
 /**
- * Starts the maintenance, which any number of workers may do. The returned function ends it, and cuts a current round
- * short.
+ * Starts the maintenance, which any number of workers may do. The returned function ends it, and cuts a current round short.
  */
 export function startMaintenance(deps: MaintenanceDeps): () => Promise<void> {
   const rounds = createRounds(deps);

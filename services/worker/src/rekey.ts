@@ -1,6 +1,4 @@
-/**
- * The command `npm run rekey`, which seals stored secrets under another key. Sealing itself is in `shared/src/vault`.
- */
+/** The command `npm run rekey`, which seals stored secrets under another key. Sealing itself is in `shared/src/vault`. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isParleyError } from '@parley/core/domain/errors';
@@ -14,11 +12,11 @@ import { parseVaultKeys } from '@parley/shared/vault/key-ring';
 import { type RekeyReport, rekey } from '@parley/shared/vault/rekey';
 
 /**
- * `npm run rekey`: seals all sealed records under the first key of PARLEY_VAULT_KEYS, while pods run. Prints one line
- * of JSON per page and one at the end. Exits with 0 if no record needs another key, otherwise with 1.
+ * `npm run rekey`: seals all sealed records under the first key of PARLEY_VAULT_KEYS, while pods run. Prints one line of JSON
+ * per page and one at the end. Exits with 0 if no record needs another key, otherwise with 1.
  *
- * A key rotation has four steps; complete each one on all pods before the next. Append the new key to the list, so that
- * all pods can open what it seals. Move it to the front. Run this command. Remove the old key.
+ * A key rotation has four steps; complete each one on all pods before the next. Append the new key to the list, so that all
+ * pods can open what it seals. Move it to the front. Run this command. Remove the old key.
  */
 const CONNECT_MS = 10_000;
 const POLL_MS = 50;

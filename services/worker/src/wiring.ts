@@ -49,8 +49,7 @@ interface WorkerPod {
   readonly release: () => Promise<void>;
 }
 
-// The number of parallel jobs. A job expires the overdue elicitations of one bucket, and no bucket must wait for
-// another.
+// The number of parallel jobs. A job expires the overdue elicitations of one bucket, and no bucket must wait for another.
 const JOBS_AT_A_TIME = 2 * BUCKET_COUNT;
 
 /** Builds a worker from its environment and connects at once. */

@@ -98,11 +98,11 @@ async function* follow<Live extends LiveItem>(
 }
 
 /** The end of a record that a wake tells, with all that a read would bring. */
-interface End extends JoinedEntry {
+interface ToldEnd extends JoinedEntry {
   readonly type: 'end';
 }
 
-function endIn(deps: FamiliesDeps, wake: Wake): End | undefined {
+function endIn(deps: FamiliesDeps, wake: Wake): ToldEnd | undefined {
   const entry = endOf(deps, wake);
   return entry && { type: 'end', ...entry };
 }
@@ -114,7 +114,7 @@ function endIn(deps: FamiliesDeps, wake: Wake): End | undefined {
  */
 class DueItems<Live> {
   readonly #liveItemOf: (after: string, text: LiveText) => Live | undefined;
-  #items: (Live | End | 'read')[] = ['read'];
+  #items: (Live | ToldEnd | 'read')[] = ['read'];
 
   constructor(liveItemOf: (after: string, text: LiveText) => Live | undefined) {
     this.#liveItemOf = liveItemOf;
@@ -124,7 +124,7 @@ class DueItems<Live> {
    * Adds what a signal makes due: the end that it tells, if it tells one, or a read. False when it makes nothing due that was not
    * due before.
    */
-  add(signal: BusSignal<Wake>, ended: End | undefined): boolean {
+  add(signal: BusSignal<Wake>, ended: ToldEnd | undefined): boolean {
     const item = ended ?? this.#itemOf(signal);
     // A read that has not begun finds the end, too.
     if (item === undefined || ((item === 'read' || item === ended) && this.#items.at(-1) === 'read'))
@@ -135,7 +135,7 @@ class DueItems<Live> {
   }
 
   /** Removes and returns the next item: a text, an end, or a read of the feed. */
-  next(): Live | End | 'read' | undefined {
+  next(): Live | ToldEnd | 'read' | undefined {
     return this.#items.shift();
   }
 
@@ -156,7 +156,7 @@ interface FeedPlace {
 }
 
 /** True for the entry right after the place: nothing was written in between, and the wake tells all that a read would. */
-function follows({ position }: FeedPlace, { at }: End): boolean {
+function follows({ position }: FeedPlace, { at }: ToldEnd): boolean {
   return position?.epoch === at.epoch && eventNumberOf(position) + 1 === eventNumberOf(at);
 }
 

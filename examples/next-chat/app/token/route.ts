@@ -13,8 +13,7 @@ export async function GET(): Promise<Response> {
 }
 
 /**
- * Your own session identifies the person, for example `(await auth()).user.id`. The request itself must not name the
- * person.
+ * Your own session identifies the person, for example `(await auth()).user.id`. The request itself must not name the person.
  */
 async function signedInUser(): Promise<string> {
   return 'me';

@@ -8,9 +8,7 @@ import type { Credential } from '@parley/shared/domain/credential';
 
 /** The attempt to connect that a connector begins. */
 interface ConnectContext {
-  /**
-   * Opaque id of the attempt, at most 200 characters. Providers may return it; the elicitation's id can serve as it.
-   */
+  /** Opaque id of the attempt, at most 200 characters. Providers may return it; the elicitation's id can serve as it. */
   readonly flowId: string;
   readonly tenant: string;
   /** Scopes that the question asks for, separated by spaces; absent where the connector chooses. */
@@ -18,8 +16,8 @@ interface ConnectContext {
 }
 
 /**
- * The values that a connector needs again when the person returns: PKCE verifier, nonce, state. They are kept sealed on
- * the server, and only the connector that wrote them reads them.
+ * The values that a connector needs again when the person returns: PKCE verifier, nonce, state. They are kept sealed on the
+ * server, and only the connector that wrote them reads them.
  */
 export type CallbackState = Readonly<Record<string, string>>;
 
@@ -44,8 +42,7 @@ export interface SecretForm {
 }
 
 /**
- * The result of the person's step: the callback's URL (only its query counts), the typed secret, or an event from
- * `webhook`.
+ * The result of the person's step: the callback's URL (only its query counts), the typed secret, or an event from `webhook`.
  */
 type FinishInput =
   | { readonly type: 'callback'; readonly url: string }
@@ -133,9 +130,8 @@ interface ConnectorDescription {
 }
 
 /**
- * One way to get, keep and use a credential. A connector keeps no state of a flow, so one pod may finish what another
- * began. No method rejects because of what a provider or a person did. Results contain secrets only where their type
- * says so.
+ * One way to get, keep and use a credential. A connector keeps no state of a flow, so one pod may finish what another began. No
+ * method rejects because of what a provider or a person did. Results contain secrets only where their type says so.
  */
 export interface Connector {
   readonly id: string;
@@ -145,8 +141,8 @@ export interface Connector {
   /** May be called twice. A provider that accepts a code only once answers the second call with `provider_error`. */
   finish(input: FinishInput, callbackState: CallbackState): Promise<Connected | ConnectorFailure>;
   /**
-   * A fresh credential. Call it at most once at a time for each credential, as the vault does. After the signal is
-   * aborted, no request leaves that could use up a refresh token.
+   * A fresh credential. Call it at most once at a time for each credential, as the vault does. After the signal is aborted, no
+   * request leaves that could use up a refresh token.
    */
   refresh(credential: Credential, signal?: AbortSignal): Promise<Refreshed | CredentialFailure>;
   /** Best effort: tells the provider that the credential is no longer wanted. */
@@ -155,8 +151,8 @@ export interface Connector {
   headersFor(credential: Credential): Promise<Presented | CredentialFailure>;
   /**
    * For owners whose company sign-in connects the account: obtains new tokens by the sign-in, without a question.
-   * `invalid_grant`: the provider of the sign-in or the authorization server refuses. `scope` lists scopes that the
-   * tokens need in addition to those always requested.
+   * `invalid_grant`: the provider of the sign-in or the authorization server refuses. `scope` lists scopes that the tokens need
+   * in addition to those always requested.
    */
   obtainFor?(owner: Owner, scope?: string): Promise<Refreshed | CredentialFailure>;
   /** For providers that report by webhook: checks whether the flow has ended. */
@@ -170,8 +166,8 @@ export interface Connector {
 /** One way to get and use a credential of the project itself, without a person. */
 export interface ProjectConnector extends Pick<Connector, 'headersFor'> {
   /**
-   * Obtains new tokens. `scope` lists scopes that they need in addition to those always requested. After the signal is
-   * aborted, no request leaves.
+   * Obtains new tokens. `scope` lists scopes that they need in addition to those always requested. After the signal is aborted,
+   * no request leaves.
    */
   obtain(signal: AbortSignal, scope?: string): Promise<Refreshed | CredentialFailure>;
 }
@@ -191,8 +187,7 @@ export function credentialFailure(
 }
 
 /**
- * The failure for a credential that another connector obtained: the configuration has changed, so the person is asked
- * again.
+ * The failure for a credential that another connector obtained: the configuration has changed, so the person is asked again.
  */
 export function foreignCredential(): CredentialFailure {
   return credentialFailure(

@@ -1,6 +1,6 @@
 /**
- * Gives tool calls the credentials that they need, refreshed and as headers. Asking people for missing accounts is not
- * done here, but in `agents/tools`.
+ * Gives tool calls the credentials that they need, refreshed and as headers. Asking people for missing accounts is not done
+ * here, but in `agents/tools`.
  */
 
 import type { CredentialRef, Presentation } from '@parley/shared/domain/credential';
@@ -44,8 +44,8 @@ export function createCredentials(deps: CredentialsDeps) {
   ): Promise<Presentation> {
     const connector = connectorOf(ref.connectorId, ref.toolId);
     if (connector === undefined) return { type: 'absent' };
-    // A project's credential that no key opens, or that another configuration obtained, is replaced at once, because no
-    // person has to be asked.
+    // A project's credential that no key opens, or that another configuration obtained, is replaced at once, because no person
+    // has to be asked.
     const isOfProject = 'obtain' in connector;
     const held = await freshOrDamaged(ref, connector, refused);
     if (held === 'damaged') {

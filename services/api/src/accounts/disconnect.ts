@@ -21,9 +21,9 @@ const DISCONNECTED: Credential = { kind: 'withheld', why: 'disconnected' };
 type DisconnectTarget = Pick<CredentialTarget, 'toolId' | 'connector'>;
 
 /**
- * Deletes a person's credential, and revokes it at the provider where that is possible. Their company sign-in then does
- * not connect the account again. Returns the result of the revocation; undefined if no credential was stored or none
- * could be opened. Throws `unavailable`. Can be repeated.
+ * Deletes a person's credential, and revokes it at the provider where that is possible. Their company sign-in then does not
+ * connect the account again. Returns the result of the revocation; undefined if no credential was stored or none could be
+ * opened. Throws `unavailable`. Can be repeated.
  */
 export async function disconnect(
   deps: DisconnectDeps,
@@ -65,9 +65,9 @@ interface DisconnectAllDeps extends DisconnectDeps {
 }
 
 /**
- * Disconnects every account of a person, including those of services that are no longer configured, and deletes what
- * their flows have staged. Returns the number of accounts. A credential stored during the call needs another call.
- * Throws `unavailable`. Can be repeated.
+ * Disconnects every account of a person, including those of services that are no longer configured, and deletes what their
+ * flows have staged. Returns the number of accounts. A credential stored during the call needs another call. Throws
+ * `unavailable`. Can be repeated.
  */
 export async function disconnectAll(deps: DisconnectAllDeps, owner: Owner): Promise<number> {
   const { store, vault, targets } = deps;

@@ -9,9 +9,7 @@ export function knownFlowId(elicitationId: string): string {
   return elicitationId;
 }
 
-/**
- * The id of an attempt by a person who is not yet known. Each attempt has its own id, so that none replaces another.
- */
+/** The id of an attempt by a person who is not yet known. Each attempt has its own id, so that none replaces another. */
 export function unknownFlowId(elicitationId: string): string {
   return `${elicitationId}${SEPARATOR}${randomBytes(16).toString('base64url')}`;
 }

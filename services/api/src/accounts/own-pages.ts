@@ -18,8 +18,7 @@ export const ACCOUNTS_PATH = '/auth/accounts';
 export const INBOX_PATH = '/auth/inbox';
 
 /**
- * A parameter in the address of an approval's page: the person came from the inbox, and continues there with the next
- * record.
+ * A parameter in the address of an approval's page: the person came from the inbox, and continues there with the next record.
  */
 export const FROM_INBOX = 'inbox';
 
@@ -45,8 +44,8 @@ export function linkPath(token: string): string {
 }
 
 /**
- * A page for a signed-in person: about a question or approval, a link (its token is the id), their accounts or their
- * inbox. A sign-in returns to this page.
+ * A page for a signed-in person: about a question or approval, a link (its token is the id), their accounts or their inbox. A
+ * sign-in returns to this page.
  */
 export type OwnPage =
   | { readonly about: 'connect' | 'answer' | 'link'; readonly elicitationId: string }

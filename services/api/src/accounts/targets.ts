@@ -12,8 +12,8 @@ export interface CredentialTarget {
 }
 
 /**
- * A secret that one tool may use once. The person types it into Parley's page. It is stored for a limited time and
- * never becomes a credential.
+ * A secret that one tool may use once. The person types it into Parley's page. It is stored for a limited time and never
+ * becomes a credential.
  */
 interface SecretTarget {
   readonly kind: 'secret';
@@ -25,17 +25,13 @@ interface SecretTarget {
 export type AccountTarget = CredentialTarget | SecretTarget;
 
 /**
- * The services of the deployment that people can connect. Pages take all facts about services from here, and none from
- * a URL.
+ * The services of the deployment that people can connect. Pages take all facts about services from here, and none from a URL.
  */
 export interface AccountTargets {
   /** Every service that can be connected, in the order of the configuration. */
   credentials(): readonly CredentialTarget[];
   /** Finds a target by the `context.toolId` of a question. */
   find(toolId: string): AccountTarget | undefined;
-  /**
-   * Finds a connector by its id, regardless of who uses it: for webhooks, and for credentials that remain to be
-   * revoked.
-   */
+  /** Finds a connector by its id, regardless of who uses it: for webhooks, and for credentials that remain to be revoked. */
   connector(connectorId: string): Connector | undefined;
 }

@@ -3,8 +3,8 @@ import { InvalidGrantError } from '@parley/shared/vault/refresh';
 import type { CredentialFailure, Refreshed } from './connector.ts';
 
 /**
- * The new tokens, for the vault. Throws InvalidGrantError if no tokens can be obtained, and another error for a
- * temporary failure.
+ * The new tokens, for the vault. Throws InvalidGrantError if no tokens can be obtained, and another error for a temporary
+ * failure.
  */
 export function tokensOf(result: Refreshed | CredentialFailure): OAuthCredential {
   if (result.type === 'refreshed' && result.credential.kind === 'oauth2') return result.credential;

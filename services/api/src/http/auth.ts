@@ -1,6 +1,6 @@
 /**
- * Identifies the caller of a request by its bearer token. Verifying user tokens is in `token.ts`, what a caller may do
- * is decided by the routes.
+ * Identifies the caller of a request by its bearer token. Verifying user tokens is in `token.ts`, what a caller may do is
+ * decided by the routes.
  */
 
 import { createHash, timingSafeEqual } from 'node:crypto';

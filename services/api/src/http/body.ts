@@ -6,8 +6,7 @@ import { check } from './check.ts';
 import { parseJson } from './json.ts';
 import type { BodyReader } from './route.ts';
 
-// A body over its limit is read this far before it is refused, because browsers and vendors read no reply while they
-// send.
+// A body over its limit is read this far before it is refused, because browsers and vendors read no reply while they send.
 const READ_BYTES_MAX = 1024 * 1024;
 // A body of unknown length is counted in parts of this size. Smaller parts would be free of charge.
 const COUNTED_BYTES = 16 * 1024;
@@ -31,8 +30,8 @@ function jsonBytesMaxOf(
 }
 
 /**
- * Reads a body as its route declares, chunked or not. `admit` counts JSON with a declared length before it is read, and
- * other bodies while they are read. Throws `too_large`, `rate_limited` and `invalid_request`.
+ * Reads a body as its route declares, chunked or not. `admit` counts JSON with a declared length before it is read, and other
+ * bodies while they are read. Throws `too_large`, `rate_limited` and `invalid_request`.
  */
 export async function readBody(
   req: IncomingMessage,

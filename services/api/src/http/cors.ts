@@ -40,9 +40,7 @@ export function createCors(corsOrigins: readonly string[], surfaces: readonly Su
   };
 }
 
-/**
- * The entry that allows an origin with any port. Only origins of this machine can be such entries (`config/env.ts`).
- */
+/** The entry that allows an origin with any port. Only origins of this machine can be such entries (`config/env.ts`). */
 function withAnyPort(origin: string): string {
   return `${origin.replace(/:\d{1,5}$/, '')}:*`;
 }

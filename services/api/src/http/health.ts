@@ -23,8 +23,8 @@ export function healthRoutes(deps: HealthDeps): Surface {
 }
 
 /**
- * The pod is ready if commands can read and write, the subscription is acknowledged, and the pod is not draining. The
- * canary is shown for information only. So is the vault's own Redis, because most calls need no credential.
+ * The pod is ready if commands can read and write, the subscription is acknowledged, and the pod is not draining. The canary is
+ * shown for information only. So is the vault's own Redis, because most calls need no credential.
  */
 async function readiness({ health, redisFault, drain }: HealthDeps): Promise<Reply> {
   if (drain.hasBegun) return json(503, { status: 'draining' }, { 'retry-after': '1' });

@@ -6,9 +6,9 @@ const DEPTH_MAX = 32;
 const POISONED_KEY = '__proto__';
 
 /**
- * Parses a JSON body that may be hostile. It refuses input that JSON.parse accepts although no honest client sends it:
- * nesting bombs, duplicate keys, a key that reaches for prototypes, NUL, lone surrogates, numbers beyond a double.
- * Throws `invalid_request`.
+ * Parses a JSON body that may be hostile. It refuses input that JSON.parse accepts although no honest client sends it: nesting
+ * bombs, duplicate keys, a key that reaches for prototypes, NUL, lone surrogates, numbers beyond a double. Throws
+ * `invalid_request`.
  */
 export function parseJson(text: string): unknown {
   const fault = faultOf(text);
@@ -24,8 +24,8 @@ export function parseJson(text: string): unknown {
 function faultOf(text: string): string | undefined {
   /** The keys seen in each open object; undefined for an open array. */
   const open: (Set<string> | undefined)[] = [];
-  // The pattern for a string always matches, if necessary up to the end of the text. If it could fail, it would be
-  // tried again at each quote inside, which takes minutes for a body of escaped quotes.
+  // The pattern for a string always matches, if necessary up to the end of the text. If it could fail, it would be tried again
+  // at each quote inside, which takes minutes for a body of escaped quotes.
   const tokens = /"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?$)|[{}[\]]|-?[0-9][0-9.eE+-]*/gs;
   for (let match = tokens.exec(text); match !== null; match = tokens.exec(text)) {
     const [token] = match;

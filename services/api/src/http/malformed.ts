@@ -1,7 +1,4 @@
-/**
- * Replies to requests that are not valid HTTP, which Node would otherwise answer itself. Valid requests go to the
- * router.
- */
+/** Replies to requests that are not valid HTTP, which Node would otherwise answer itself. Valid requests go to the router. */
 
 import {
   type IncomingMessage,
@@ -54,8 +51,8 @@ const REFUSALS: ReadonlyMap<string | undefined, MalformedRefusal> = new Map([
 ]);
 
 /**
- * Passes requests to `handler`. Answers requests that RFC 9112 does not allow with problem+json, like all other errors.
- * The server must leave the check of the Host header to this function.
+ * Passes requests to `handler`. Answers requests that RFC 9112 does not allow with problem+json, like all other errors. The
+ * server must leave the check of the Host header to this function.
  */
 export function serveWellFormed(server: Server, handler: RequestListener): void {
   const replies = new WeakMap<Duplex, ServerResponse>();

@@ -58,8 +58,8 @@ interface ProblemReply {
 }
 
 /**
- * Converts any thrown value to problem details (RFC 9457). An error that is not a ParleyError becomes `internal` and
- * reveals nothing.
+ * Converts any thrown value to problem details (RFC 9457). An error that is not a ParleyError becomes `internal` and reveals
+ * nothing.
  */
 export function problemOf(error: unknown): ProblemReply {
   const known = isParleyError(error)

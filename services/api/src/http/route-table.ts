@@ -24,9 +24,7 @@ interface RouteNode {
 // Segments that decoding would not change, and that every reader of a URL treats the same.
 const PLAIN = /^[A-Za-z0-9._~!$&'()*+,;=:@-]+$/;
 
-/**
- * Builds the table. Fixed segments take precedence over parameters. Throws if two routes have the same method and path.
- */
+/** Builds the table. Fixed segments take precedence over parameters. Throws if two routes have the same method and path. */
 export function createRouteTable(routes: readonly Route[]): RouteTable {
   const root = createNode();
   for (const route of routes) add(root, route);

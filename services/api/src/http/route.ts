@@ -1,6 +1,4 @@
-/**
- * The types with which surfaces describe their routes. Serving a route is in `serve.ts`, finding it is in `router.ts`.
- */
+/** The types with which surfaces describe their routes. Serving a route is in `serve.ts`, finding it is in `router.ts`. */
 
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Caller } from '@parley/shared/domain/caller';
@@ -37,8 +35,8 @@ export type Proof<Who> =
       readonly authenticate?: Authenticate;
     }
   /**
-   * A service key with this scope, or the session of an operator in a tenant in which a role permits the method: every
-   * role may read, and `operator` may also make changes.
+   * A service key with this scope, or the session of an operator in a tenant in which a role permits the method: every role may
+   * read, and `operator` may also make changes.
    */
   | { readonly by: 'operator'; readonly scope: Scope }
   /** A cookie. Pages of other origins may never call such routes. */
@@ -62,9 +60,7 @@ export type BodyReader<Body> =
       readonly schema: z.ZodType<Body>;
       /** True if an empty body counts as `{}`. */
       readonly optional: boolean;
-      /**
-       * By default, the deployment's limit. `messages`: the limit for bodies with messages, which may contain images.
-       */
+      /** By default, the deployment's limit. `messages`: the limit for bodies with messages, which may contain images. */
       readonly bytesMax?: number | 'messages';
     }
   /** Fields of an HTML form; undefined if the body is larger or not a form. */
@@ -83,15 +79,15 @@ export interface RouteCall<Query = unknown, Body = unknown, Who = Caller> {
   /** Aborted when the caller disconnects or the pod drains. It is created at its first use. */
   readonly signal: AbortSignal;
   /**
-   * Calls the listener once when the signal would be aborted, or at once if it already would be. It costs a stream less
-   * than the signal.
+   * Calls the listener once when the signal would be aborted, or at once if it already would be. It costs a stream less than
+   * the signal.
    */
   readonly whenOver: (listener: () => void) => void;
   /** True once the pod drains. */
   readonly draining: boolean;
   /**
-   * When the caller's token expires, in ms since 1970 on this pod's clock. Absent if the caller was not authenticated
-   * by a token.
+   * When the caller's token expires, in ms since 1970 on this pod's clock. Absent if the caller was not authenticated by a
+   * token.
    */
   readonly expiresAtMs?: number | undefined;
   /** The OAuth client of the caller's token, if the token names it. */
@@ -161,8 +157,8 @@ interface RouteOf<Query, Body, Who> {
   readonly body?: BodyReader<Body>;
   readonly query?: z.ZodType<Query>;
   /**
-   * `never`: pages of other origins may not call. This is always so for routes with a session. By default, pages of the
-   * listed origins may call.
+   * `never`: pages of other origins may not call. This is always so for routes with a session. By default, pages of the listed
+   * origins may call.
    */
   readonly cors?: 'never';
   /** True if the route only reads. HEAD then works as GET without a body, and no other method exists. */
@@ -170,25 +166,22 @@ interface RouteOf<Query, Body, Who> {
   /** True if parameters are passed as sent. By default they are percent-decoded. */
   readonly rawParams?: true;
   /**
-   * True if the call opens an event stream, as returning readers do. On each pod, questions and answers take precedence
-   * over it.
+   * True if the call opens an event stream, as returning readers do. On each pod, questions and answers take precedence over
+   * it.
    */
   readonly opensStream?: boolean;
-  /**
-   * `own`: the handler counts the call's cost itself. By default, a call with a bearer token counts against its budget.
-   */
+  /** `own`: the handler counts the call's cost itself. By default, a call with a bearer token counts against its budget. */
   readonly limits?: 'own';
   /**
-   * The parameter with the id of the elicitation that a call answers. The call then also counts against the limit on
-   * answers.
+   * The parameter with the id of the elicitation that a call answers. The call then also counts against the limit on answers.
    */
   readonly answers?: string;
   /** If absent, the route is not part of the documented API and its calls are not measured. */
   readonly docs?: RouteDocs;
   readonly handle: (call: RouteCall<Query, Body, Who>) => Promise<Reply>;
   /**
-   * Makes the reply for an error. By default, or if it returns undefined, the reply is problem+json. `caller` is absent
-   * before authentication.
+   * Makes the reply for an error. By default, or if it returns undefined, the reply is problem+json. `caller` is absent before
+   * authentication.
    */
   readonly refuse?: (
     error: unknown,
@@ -210,17 +203,17 @@ export function route<Query = undefined, Body = undefined, Who = undefined>(
 export interface Surface {
   readonly routes: readonly Route[];
   /**
-   * Headers that pages of other origins may send and read, in lower case. `authorization`, `content-type`,
-   * `x-request-id` and `retry-after` are always allowed.
+   * Headers that pages of other origins may send and read, in lower case. `authorization`, `content-type`, `x-request-id` and
+   * `retry-after` are always allowed.
    */
   readonly browserHeaders?: {
     readonly request?: readonly string[];
     readonly response?: readonly string[];
   };
   /**
-   * A path under which everything belongs to this surface. Calls that it does not serve get `missing`, and pages of
-   * other origins may not call. Paths are matched as sent, without decoding. Parameters are ids of
-   * `[A-Za-z0-9._-]{1,128}`, except `.` and `..`.
+   * A path under which everything belongs to this surface. Calls that it does not serve get `missing`, and pages of other
+   * origins may not call. Paths are matched as sent, without decoding. Parameters are ids of `[A-Za-z0-9._-]{1,128}`, except
+   * `.` and `..`.
    */
   readonly below?: { readonly path: string; readonly missing: (head: RequestHead) => Reply };
 }

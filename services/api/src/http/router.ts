@@ -32,10 +32,10 @@ interface Enclosure {
 }
 
 /**
- * Makes the only router of all surfaces. Plain paths are looked up in a table before Express, which alone would cost
- * more than answering an elicitation. Express serves the rest: percent-encoded parameters, trailing slashes, and the
- * replies 404 and 405. It is loaded for the first such request. Routes that pages of other origins may not call are
- * only in a table, so that each has exactly one path.
+ * Makes the only router of all surfaces. Plain paths are looked up in a table before Express, which alone would cost more than
+ * answering an elicitation. Express serves the rest: percent-encoded parameters, trailing slashes, and the replies 404 and 405.
+ * It is loaded for the first such request. Routes that pages of other origins may not call are only in a table, so that each
+ * has exactly one path.
  */
 export function createRouter({ surfaces, serve, corsOrigins }: RouterDeps): Router {
   const enclosures = surfaces.flatMap(enclosuresOf);
@@ -104,10 +104,7 @@ function pathOf(url: string): string {
   return mark < 0 ? url : url.slice(0, mark);
 }
 
-/**
- * The path of a request target, which may be a complete URL, as for a proxy (RFC 9112, 3.2.2). Undefined if there is
- * none.
- */
+/** The path of a request target, which may be a complete URL, as for a proxy (RFC 9112, 3.2.2). Undefined if there is none. */
 function originForm(target: string): string | undefined {
   if (target.startsWith('/')) return target;
   const path = target.replace(/^https?:\/\/[^/?#]*/i, '');

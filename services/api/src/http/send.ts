@@ -45,8 +45,8 @@ export function sendText(res: ServerResponse, status: number, body: string, head
 }
 
 /**
- * Writes a text reply in pieces, each sent as it comes. Unless the source ends regularly, the connection is destroyed,
- * so that no reader takes the reply for complete.
+ * Writes a text reply in pieces, each sent as it comes. Unless the source ends regularly, the connection is destroyed, so that
+ * no reader takes the reply for complete.
  */
 export async function sendPieces(
   res: ServerResponse,
@@ -76,9 +76,9 @@ export function sendProblem(res: ServerResponse, error: unknown): void {
 }
 
 /**
- * Reads and discards the rest of a body for at most `LINGER_MS`. Closing a connection with unread bytes resets it, and
- * a caller that is still sending would lose the reply. Beyond `LINGER_BYTES` nothing more is read, but the connection
- * stays open for the rest of that time: the caller's sending is then blocked, so it reads the reply.
+ * Reads and discards the rest of a body for at most `LINGER_MS`. Closing a connection with unread bytes resets it, and a caller
+ * that is still sending would lose the reply. Beyond `LINGER_BYTES` nothing more is read, but the connection stays open for the
+ * rest of that time: the caller's sending is then blocked, so it reads the reply.
  */
 function discardRest(req: IncomingMessage, done: () => void): void {
   let remaining = LINGER_BYTES;

@@ -1,6 +1,6 @@
 /**
- * Serves one request in a fixed order: proof, budget, body, query, handler, reply. The parts of that order are in the
- * files beside this one.
+ * Serves one request in a fixed order: proof, budget, body, query, handler, reply. The parts of that order are in the files
+ * beside this one.
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -58,8 +58,8 @@ export function createServe(deps: ServeDeps): Serve {
       startedAt: performance.now(),
       resumed: undefined,
     };
-    // A pod holds this call for each stream. What is needed only before the reply is sent lives in functions of its
-    // own, so that it can be freed.
+    // A pod holds this call for each stream. What is needed only before the reply is sent lives in functions of its own, so
+    // that it can be freed.
     try {
       await send(deps, exchange, await proveAndReply(deps, exchange));
     } catch (error) {

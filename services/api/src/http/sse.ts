@@ -1,6 +1,6 @@
 /**
- * Writes server-sent events, their heartbeats and their ends. The source of the events is in the surfaces, back
- * pressure is in `stream.ts`.
+ * Writes server-sent events, their heartbeats and their ends. The source of the events is in the surfaces, back pressure is in
+ * `stream.ts`.
  */
 
 import type { ServerResponse } from 'node:http';
@@ -26,8 +26,7 @@ export interface Frame {
 }
 
 /**
- * The events of a reply. If a source returns `cut`, it is incomplete: the connection is destroyed and the reader
- * reconnects.
+ * The events of a reply. If a source returns `cut`, it is incomplete: the connection is destroyed and the reader reconnects.
  */
 type SseSource = AsyncIterator<SseFrameEvent | Frame, unknown>;
 
@@ -43,17 +42,15 @@ const HEADERS = {
   'x-content-type-options': 'nosniff',
 };
 const RETRY_MS = 1_000;
-// When a pod drains, its readers return spread over a time that grows with their number, up to a maximum. The drain
-// counts each stream twice, because it ends both its reading and its writing.
+// When a pod drains, its readers return spread over a time that grows with their number, up to a maximum. The drain counts each
+// stream twice, because it ends both its reading and its writing.
 const SPREAD_MS_EACH = 0.5;
 const SPREAD_MS_MAX = 15_000;
 // The delay for readers that any pod can serve at once.
 const RETRY_AT_ONCE_MS = 10;
 const HEARTBEAT = ': heartbeat\n';
 
-/**
- * The reason in the last event of a stream that ends because its token expired. The reader returns with a new token.
- */
+/** The reason in the last event of a stream that ends because its token expired. The reader returns with a new token. */
 export const STREAM_CLOSED = { reason: 'token_expired' } as const;
 
 /** A reply of server-sent events. */
@@ -65,8 +62,8 @@ export interface EventsReply {
   /** Sent before the connection is destroyed because the token expired; by default, the event `stream-closed`. */
   readonly onExpiry?: () => readonly (SseFrameEvent | Frame)[];
   /**
-   * For a format that can tell its reader where to get the rest: sent instead of destroying the connection. The reply
-   * then ends.
+   * For a format that can tell its reader where to get the rest: sent instead of destroying the connection. The reply then
+   * ends.
    */
   readonly onCut?: readonly Frame[];
 }
@@ -74,13 +71,12 @@ export interface EventsReply {
 const ON_EXPIRY = (): readonly SseFrameEvent[] => [{ event: 'stream-closed', data: STREAM_CLOSED }];
 
 /**
- * Writes events until they end, the reader disconnects, its token expires or the pod drains. Sends the first bytes at
- * once, and heartbeats in between. The reply ends cleanly only if the events end. Otherwise the connection is
- * destroyed, so that the reader reconnects for the rest, unless the format can say so (`onCut`). WHATWG HTML, section
- * server-sent events.
+ * Writes events until they end, the reader disconnects, its token expires or the pod drains. Sends the first bytes at once, and
+ * heartbeats in between. The reply ends cleanly only if the events end. Otherwise the connection is destroyed, so that the
+ * reader reconnects for the rest, unless the format can say so (`onCut`). WHATWG HTML, section server-sent events.
  *
- * Neither `retry:` nor a heartbeat is followed by an empty line: the decoder that Python clients share takes the empty
- * line for the end of an event with empty data.
+ * Neither `retry:` nor a heartbeat is followed by an empty line: the decoder that Python clients share takes the empty line for
+ * the end of an event with empty data.
  */
 export function sendEvents(res: ServerResponse, reply: EventsReply, options: SseOptions): Promise<void> {
   const { events, headers, resumable = true } = reply;
@@ -126,8 +122,8 @@ function finish(
 }
 
 /**
- * When a reader that loses its pod should return, in ms. All readers of a pod lose it at the same time. Each gets a
- * different time, so that the other pods open the streams one by one.
+ * When a reader that loses its pod should return, in ms. All readers of a pod lose it at the same time. Each gets a different
+ * time, so that the other pods open the streams one by one.
  */
 function returnMs({ size }: Pick<StreamOptions['drain'], 'size'>): number {
   return RETRY_MS + Math.floor(Math.random() * Math.min(size * SPREAD_MS_EACH, SPREAD_MS_MAX));
@@ -150,8 +146,8 @@ function cut(res: ServerResponse, last: string, { slowReaderMs }: StreamOptions)
 export const DONE = '[DONE]';
 
 /**
- * The frames for the texts of one event. Only the last frame carries the event's id; the others carry the previous id.
- * A reader that is cut off between them then gets the whole event again, instead of missing the rest.
+ * The frames for the texts of one event. Only the last frame carries the event's id; the others carry the previous id. A reader
+ * that is cut off between them then gets the whole event again, instead of missing the rest.
  */
 export function framesOf(
   texts: readonly string[],

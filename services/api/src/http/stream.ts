@@ -23,14 +23,14 @@ const PAUSE_SPREAD = 0.5;
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
 /**
- * How a stream ended. `end`: the source ended. `cut`: the source returned `cut`, so that its reader reconnects.
- * `expired`: the reader's token expired. `interrupted`: the reader disconnected or was too slow, or the pod drains.
+ * How a stream ended. `end`: the source ended. `cut`: the source returned `cut`, so that its reader reconnects. `expired`: the
+ * reader's token expired. `interrupted`: the reader disconnected or was too slow, or the pod drains.
  */
 export type StreamEnd = 'end' | 'cut' | 'expired' | 'interrupted';
 
 /**
- * Writes what a source yields until it ends, the reader disconnects, its token expires or the pod drains. Pauses the
- * source while the reader is slow.
+ * Writes what a source yields until it ends, the reader disconnects, its token expires or the pod drains. Pauses the source
+ * while the reader is slow.
  */
 export async function writeAll<Item>(
   res: ServerResponse,
@@ -40,8 +40,8 @@ export async function writeAll<Item>(
 ): Promise<StreamEnd> {
   const interruption = new Interruption(res, drain, expiresAtMs);
   const budget = sent === undefined ? undefined : new ReaderBudget(interruption, sent);
-  // The pod holds this call for each stream. Work that happens only occasionally is in functions of its own, so that
-  // its variables are freed.
+  // The pod holds this call for each stream. Work that happens only occasionally is in functions of its own, so that its
+  // variables are freed.
   const nextOf = () => source.next();
   try {
     for (;;) {
@@ -81,8 +81,8 @@ class ReaderBudget {
 }
 
 /**
- * Counts bytes, and pauses while the reader is over its budget. Streams of one reader continue at different times, so
- * that they do not exceed the next budget together.
+ * Counts bytes, and pauses while the reader is over its budget. Streams of one reader continue at different times, so that they
+ * do not exceed the next budget together.
  */
 async function pauseOverBudget(
   interruption: Interruption,
@@ -99,8 +99,8 @@ async function pauseOverBudget(
 }
 
 /**
- * The events that end a stream from outside. It creates one promise per item. Racing with promises that last as long as
- * the stream would retain every item. It is a class because a pod holds one for each stream.
+ * The events that end a stream from outside. It creates one promise per item. Racing with promises that last as long as the
+ * stream would retain every item. It is a class because a pod holds one for each stream.
  */
 class Interruption {
   readonly #res: ServerResponse;

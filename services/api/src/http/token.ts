@@ -1,6 +1,5 @@
 /**
- * Verifies user tokens by a shared secret or an issuer's keys. Service keys and the choice between the two are in
- * `auth.ts`.
+ * Verifies user tokens by a shared secret or an issuer's keys. Service keys and the choice between the two are in `auth.ts`.
  */
 
 import { createSecretKey } from 'node:crypto';
@@ -26,8 +25,8 @@ interface VerifiedUser {
 }
 
 /**
- * Verifies a user token. Throws `unauthenticated`, with the reason as the cause, or `unavailable` if the issuer's keys
- * cannot be fetched.
+ * Verifies a user token. Throws `unauthenticated`, with the reason as the cause, or `unavailable` if the issuer's keys cannot
+ * be fetched.
  */
 export type TokenVerifier = (token: string) => Promise<VerifiedUser>;
 
@@ -166,8 +165,8 @@ function userOf(
 }
 
 /**
- * True if the claim that names the user is an e-mail address that the issuer has not verified. If people may write any
- * address into their profile, such a claim would let them act as anybody.
+ * True if the claim that names the user is an e-mail address that the issuer has not verified. If people may write any address
+ * into their profile, such a claim would let them act as anybody.
  */
 export function isUnverified(userClaim: string, claims: Readonly<Record<string, unknown>>): boolean {
   return userClaim === 'email' && claims.email_verified !== true;
@@ -192,8 +191,8 @@ function tenantAmong(tenants: readonly string[], claim: string | undefined): str
 }
 
 /**
- * When the token expires. A token with neither `exp` nor `iat` stays valid, and each of its streams may last for the
- * maximum age.
+ * When the token expires. A token with neither `exp` nor `iat` stays valid, and each of its streams may last for the maximum
+ * age.
  */
 function expiryOf({ exp, iat }: JWTPayload, maxAgeSeconds: number): number {
   if (exp !== undefined) return (exp + CLOCK_TOLERANCE_SECONDS) * 1000;

@@ -8,8 +8,8 @@ import type { RouteCall, Surface } from './route.ts';
 const NONE: Support = { form: false, url: false };
 
 /**
- * Reads the settings of a turn from a request's headers. `streams` is true if the client reads the turn while it runs.
- * Throws `invalid_request`.
+ * Reads the settings of a turn from a request's headers. `streams` is true if the client reads the turn while it runs. Throws
+ * `invalid_request`.
  */
 export function readTurnHeaders({ caller, header }: Pick<RouteCall, 'caller' | 'header'>, streams: boolean) {
   return {
@@ -20,15 +20,13 @@ export function readTurnHeaders({ caller, header }: Pick<RouteCall, 'caller' | '
 }
 
 /**
- * Support for forms by a client whose protocol forbids forms for sensitive answers. Older pods take it as no support
- * for forms.
+ * Support for forms by a client whose protocol forbids forms for sensitive answers. Older pods take it as no support for forms.
  */
 const PLAIN_FORM = 'form;sensitive=?0';
 
 /**
- * The kinds of questions that the client can show. The header is `true` (all kinds), `form`, `form;sensitive=?0`,
- * `url`, or a list of these. A client that waits for the whole reply can show none, and a service key has no person to
- * ask.
+ * The kinds of questions that the client can show. The header is `true` (all kinds), `form`, `form;sensitive=?0`, `url`, or a
+ * list of these. A client that waits for the whole reply can show none, and a service key has no person to ask.
  */
 function readSupport(header: string | undefined, caller: Caller, streams: boolean): Support {
   if (caller.kind !== 'user') return { ...NONE, unattended: true };

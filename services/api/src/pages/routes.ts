@@ -1,6 +1,6 @@
 /**
- * The routes of the connect, accounts and inbox pages under `/auth`. Answer pages and links to other services have
- * routes of their own.
+ * The routes of the connect, accounts and inbox pages under `/auth`. Answer pages and links to other services have routes of
+ * their own.
  */
 
 import { ParleyError } from '@parley/core/domain/errors';
@@ -61,8 +61,7 @@ const WEBHOOKS = { method: 'POST', path: '/auth/webhooks/:id' } as const;
 const COMPLETE = { method: 'POST', path: '/auth/complete' } as const;
 
 /**
- * All routes of `/auth`: the hosted pages from the link in a chat to a usable credential, and the calls that report to
- * them.
+ * All routes of `/auth`: the hosted pages from the link in a chat to a usable credential, and the calls that report to them.
  */
 export function authRoutes(deps: AuthPagesDeps): Surface {
   const parts = createParts(deps);

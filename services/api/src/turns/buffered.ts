@@ -25,9 +25,7 @@ export interface BufferedTurn {
   text(): string;
 }
 
-/**
- * Collects a turn. Removes what a restarted step or the loss of the feed supersedes, because no reader has seen it yet.
- */
+/** Collects a turn. Removes what a restarted step or the loss of the feed supersedes, because no reader has seen it yet. */
 export function createBufferedTurn(): BufferedTurn {
   let parts = createMessageParts();
   let id = '';

@@ -1,8 +1,8 @@
 import type { FollowedEvent } from './follow.ts';
 
 /**
- * The frames for an event, and how to continue: send more, end the reply (the reader knows that the turn has ended), or
- * cut the connection (the reader has superseded text and must reconnect for a replay).
+ * The frames for an event, and how to continue: send more, end the reply (the reader knows that the turn has ended), or cut the
+ * connection (the reader has superseded text and must reconnect for a replay).
  */
 export interface Encoded<Frame> {
   readonly frames: readonly Frame[];
@@ -10,9 +10,9 @@ export interface Encoded<Frame> {
 }
 
 /**
- * One reader's stream in one format. `Frame` is the unit of the format: a server-sent event, a line, a message. An
- * encoder gets every event of a turn in order, beginning with the first. It keeps state, so it serves only one
- * connection. Events after the last are ignored.
+ * One reader's stream in one format. `Frame` is the unit of the format: a server-sent event, a line, a message. An encoder gets
+ * every event of a turn in order, beginning with the first. It keeps state, so it serves only one connection. Events after the
+ * last are ignored.
  */
 export interface Encoder<Frame> {
   encode(event: FollowedEvent): Encoded<Frame>;
@@ -26,8 +26,8 @@ interface EncodeOptions {
 }
 
 /**
- * The frames of a turn, as its events arrive. Returns how the connection must end. If the events stop before the turn
- * has ended, the connection is cut, because standard clients take a clean end for a finished turn.
+ * The frames of a turn, as its events arrive. Returns how the connection must end. If the events stop before the turn has
+ * ended, the connection is cut, because standard clients take a clean end for a finished turn.
  */
 export async function* encodeTurn<Frame extends object>(
   events: AsyncIterable<FollowedEvent>,

@@ -1,6 +1,4 @@
-/**
- * Follows a turn for one reader, in no format. Encoding is in the surfaces, facts about a replay are in `replay.ts`.
- */
+/** Follows a turn for one reader, in no format. Encoding is in the surfaces, facts about a replay are in `replay.ts`. */
 
 import type { Approval } from '@parley/core/domain/approvals/approval';
 import type { Elicitation } from '@parley/core/domain/elicitations/elicitation';
@@ -30,9 +28,7 @@ interface EventPlace {
   readonly isWaiting: boolean;
 }
 
-/**
- * An event of a turn, independent of any format. Events of superseded steps are omitted, except for their questions.
- */
+/** An event of a turn, independent of any format. Events of superseded steps are omitted, except for their questions. */
 export type FollowedEvent =
   | (EventPlace & { readonly type: 'turn'; readonly event: TurnEvent })
   | (EventPlace & {
@@ -69,16 +65,11 @@ export interface FollowTurnOptions {
   readonly facts?: ReplayFacts | undefined;
   /** The last position that the reader has, after which it resumes. */
   readonly after?: ReaderPosition | undefined;
-  /**
-   * Called with each open question or approval that the reader gets and about which a channel may notify the person.
-   */
+  /** Called with each open question or approval that the reader gets and about which a channel may notify the person. */
   readonly onAsked?: ((asked: Elicitation | Approval) => void) | undefined;
 }
 
-/**
- * Follows a turn from its first event to its end, on any pod. If the turn's pod dies, the run is taken over within
- * seconds.
- */
+/** Follows a turn from its first event to its end, on any pod. If the turn's pod dies, the run is taken over within seconds. */
 export async function followTurn(
   { engine, turns }: { readonly engine: Pick<Engine, 'watchLive'>; readonly turns: Pick<Turns, 'attend'> },
   stream: StreamRef,
@@ -132,8 +123,8 @@ type FeedItem = Exclude<WatchItem, { type: 'reset' }>;
 type TurnReader = (item: WatchItem | LiveItem) => readonly FollowedEvent[];
 
 /**
- * Reads the items of a turn for one reader, beginning with the first. Each character of a text is returned once, either
- * live or from the feed. Pure except for its memory of earlier items.
+ * Reads the items of a turn for one reader, beginning with the first. Each character of a text is returned once, either live or
+ * from the feed. Pure except for its memory of earlier items.
  */
 export function createTurnReader({
   facts,

@@ -69,8 +69,8 @@ export async function readHistory(
 }
 
 /**
- * The assistant's messages in a turn. The record contains only complete steps. The text of a stopped or failed step is
- * in the conversation, as long as that still contains the message which the turn answers.
+ * The assistant's messages in a turn. The record contains only complete steps. The text of a stopped or failed step is in the
+ * conversation, as long as that still contains the message which the turn answers.
  */
 export async function readSaid(
   { conversations }: Pick<HistoryDeps, 'conversations'>,
@@ -171,8 +171,8 @@ function addStep(message: ShownMessage, content: unknown, leftOut = ''): ShownMe
 }
 
 /**
- * Derives each message's id from its turn: the reply has the id that the turn's stream uses, and the others count back
- * from the last message that the turn answers. So ids stay the same when the oldest messages leave the history.
+ * Derives each message's id from its turn: the reply has the id that the turn's stream uses, and the others count back from the
+ * last message that the turn answers. So ids stay the same when the oldest messages leave the history.
  */
 function withIds(shown: readonly ShownMessage[]): HistoryMessage[] {
   const behind = new Map<string, number>();

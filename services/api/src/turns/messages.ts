@@ -22,9 +22,7 @@ export const ChatMessages = z.array(ChatMessage).min(1).max(MESSAGES_MAX);
 export interface TurnMessages {
   /** The last message, which the turn answers. */
   readonly input: readonly Message[];
-  /**
-   * The earlier messages: those that users sent and assistants wrote. Nothing in them can pass for a tool's message.
-   */
+  /** The earlier messages: those that users sent and assistants wrote. Nothing in them can pass for a tool's message. */
   readonly before: readonly Message[];
 }
 

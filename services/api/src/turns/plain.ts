@@ -7,8 +7,8 @@ const TOO_DEEP = '…';
 const LINE_BREAKS = /[\u0085\u2028\u2029]/g;
 
 /**
- * The value as one line of JSON that any client can read. Lone surrogates become U+FFFD, because strict parsers refuse
- * them. Keys that reach for a prototype are removed, because the AI SDK ends the stream when it meets them.
+ * The value as one line of JSON that any client can read. Lone surrogates become U+FFFD, because strict parsers refuse them.
+ * Keys that reach for a prototype are removed, because the AI SDK ends the stream when it meets them.
  */
 export function jsonLine(value: unknown): string {
   return JSON.stringify(harmless(value, 0)).replaceAll(LINE_BREAKS, escaped);

@@ -12,15 +12,15 @@ export interface ReplayFacts {
   /** The last event of the feed at the time of reading; absent for an empty feed. */
   readonly last?: FeedPosition;
   /**
-   * True if the feed does not contain what the reader has. Redis lost the event after which the reader resumes, the
-   * event is from another feed, or a pod died before appending the text that it had published after the event.
+   * True if the feed does not contain what the reader has. Redis lost the event after which the reader resumes, the event is
+   * from another feed, or a pod died before appending the text that it had published after the event.
    */
   readonly isPositionLost?: boolean;
 }
 
 /**
- * Reads a turn's feed to its present end. If the end permits it, then checks whether the turn waits. `after` is the
- * last event that the reader has.
+ * Reads a turn's feed to its present end. If the end permits it, then checks whether the turn waits. `after` is the last event
+ * that the reader has.
  */
 export async function readReplayFacts(
   { engine, turns }: { readonly engine: Pick<Engine, 'replay'>; readonly turns: Pick<Turns, 'isWaiting'> },

@@ -15,9 +15,9 @@ interface ResumableDeps {
 const ATTEMPTS = 2;
 
 /**
- * Finds the turn that a returning reader should follow. That is the turn with events after the reader's last event
- * (`after`), even if it has ended; else the running turn; else the last turn if it was detached, because its readers
- * disconnected then. Throws `unavailable`.
+ * Finds the turn that a returning reader should follow. That is the turn with events after the reader's last event (`after`),
+ * even if it has ended; else the running turn; else the last turn if it was detached, because its readers disconnected then.
+ * Throws `unavailable`.
  */
 export async function findResumable(
   deps: ResumableDeps,

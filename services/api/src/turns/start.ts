@@ -14,8 +14,8 @@ export interface StartRequest {
   /** The conversation that the client names; absent: a new one. */
   readonly conversationId: string | undefined;
   /**
-   * True if the conversation appears in no list, does not count against the quota of conversations, and is deleted with
-   * its last turn.
+   * True if the conversation appears in no list, does not count against the quota of conversations, and is deleted with its
+   * last turn.
    */
   readonly isOneShot?: boolean;
   readonly messages: readonly ChatMessage[];
@@ -40,8 +40,8 @@ export interface StartedTurn {
 }
 
 /**
- * Begins the turn that is requested. Throws `invalid_request`, `idempotency_mismatch`, `turn_running`, `rate_limited`
- * and `unavailable`.
+ * Begins the turn that is requested. Throws `invalid_request`, `idempotency_mismatch`, `turn_running`, `rate_limited` and
+ * `unavailable`.
  */
 export async function startTurn(
   turns: Pick<Turns, 'begin' | 'admitToAgent'>,

@@ -22,9 +22,9 @@ interface Range {
 }
 
 /**
- * Finds the events that a replay must omit. A replay passes the whole feed to it before it sends anything: an encoder
- * gets events one by one, and would send superseded text before it gets the restart. Elicitation events are never
- * superseded, even if they lie in such a range, because a repeated step finds its questions again.
+ * Finds the events that a replay must omit. A replay passes the whole feed to it before it sends anything: an encoder gets
+ * events one by one, and would send superseded text before it gets the restart. Elicitation events are never superseded, even
+ * if they lie in such a range, because a repeated step finds its questions again.
  */
 export function createSupersededScan(): SupersededScan {
   const ranges: Range[] = [];

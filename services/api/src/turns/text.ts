@@ -1,6 +1,6 @@
 /**
- * Keeps track of the text that one reader has, live and from the feed, without splitting characters. Following the feed
- * is in `follow.ts`.
+ * Keeps track of the text that one reader has, live and from the feed, without splitting characters. Following the feed is in
+ * `follow.ts`.
  */
 
 import type { LiveText } from '@parley/shared/domain/elicitations/wake';

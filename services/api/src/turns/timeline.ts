@@ -79,8 +79,8 @@ interface TimelineDeps {
 const RUNS_MAX = 50;
 
 /**
- * The timeline of the conversation's running or last turn. Undefined if there is none or its retention has ended.
- * Throws `unavailable`.
+ * The timeline of the conversation's running or last turn. Undefined if there is none or its retention has ended. Throws
+ * `unavailable`.
  */
 export async function readTimeline(
   deps: TimelineDeps,

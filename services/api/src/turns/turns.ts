@@ -50,8 +50,7 @@ export const TITLE_LENGTH = 80;
 /** How much of a message is searched for the title, because messages may be long. */
 const TITLE_SEARCH_LENGTH = 4_000;
 
-// How many events are read with a turn. Most single-call runs have no more, and most of their events take a few hundred
-// bytes.
+// How many events are read with a turn. Most single-call runs have no more, and most of their events take a few hundred bytes.
 const REPLAY_EVENTS = 100;
 
 const SHOWS_NOTHING: Support = { form: false, url: false };
@@ -90,26 +89,24 @@ interface ReplayedRun {
 /** The turns that this pod runs. */
 export interface Turns {
   /**
-   * Begins a turn, which continues whether or not a reader follows it. A repeated request finds the turn that the first
-   * one began, and its conversation. Throws `turn_running` while another turn of the conversation runs, and
-   * `idempotency_mismatch` if the key was used for another request. After `unavailable` the turn may have begun; it
-   * then continues if the request has a key.
+   * Begins a turn, which continues whether or not a reader follows it. A repeated request finds the turn that the first one
+   * began, and its conversation. Throws `turn_running` while another turn of the conversation runs, and `idempotency_mismatch`
+   * if the key was used for another request. After `unavailable` the turn may have begun; it then continues if the request has
+   * a key.
    */
   begin(request: TurnRequest): Promise<BegunTurn>;
   /**
-   * Begins an unlisted run that calls one tool of a server and ends with the complete result (`createCallResult`).
-   * Otherwise like `begin`. The caller must have checked with `findOffered` that the person may call the tool.
+   * Begins an unlisted run that calls one tool of a server and ends with the complete result (`createCallResult`). Otherwise
+   * like `begin`. The caller must have checked with `findOffered` that the person may call the tool.
    */
   beginCall(request: CallRequest): Promise<BegunTurn>;
   /**
-   * The tools that an MCP client of the caller can call. They depend on what the client shows, because a server may
-   * offer some tools only to people who can be asked. Never asks the person. With `support.apps`, includes tools that
-   * only pages may call; the client hides these from its model.
+   * The tools that an MCP client of the caller can call. They depend on what the client shows, because a server may offer some
+   * tools only to people who can be asked. Never asks the person. With `support.apps`, includes tools that only pages may call;
+   * the client hides these from its model.
    */
   listOffered(caller: Caller, signal: AbortSignal, support?: Support): Promise<readonly OfferedTool[]>;
-  /**
-   * The target of a name in that list, also for tools that cannot be listed yet. Undefined if the name is not offered.
-   */
+  /** The target of a name in that list, also for tools that cannot be listed yet. Undefined if the name is not offered. */
   findOffered(
     caller: Caller,
     name: string,
@@ -136,9 +133,7 @@ export interface Turns {
   renameConversation: Conversations['rename'];
   /** The turn that runs in a conversation, or the last one that ended. Throws `unavailable`. */
   newestTurn(conversation: ConversationRef): Promise<string | undefined>;
-  /**
-   * A stored turn of a person or of one of the person's delegates; undefined if there is none. Throws `unavailable`.
-   */
+  /** A stored turn of a person or of one of the person's delegates; undefined if there is none. Throws `unavailable`. */
   readRun(stream: StreamRef): Promise<Run | undefined>;
   /** A stored turn as in `readRun`, and the contents of its feed, in a single read unless the feed is long. */
   replayRun(stream: StreamRef): Promise<ReplayedRun | undefined>;
@@ -153,8 +148,8 @@ export interface Turns {
   /** True for a detached turn that is waiting. A turn whose wait has ended is resumed. Throws `unavailable`. */
   isWaiting(stream: StreamRef): Promise<boolean>;
   /**
-   * True while a turn runs or waits. A turn whose pod died is first offered to all pods. `seen`: the turn's state, if
-   * it was just read. Throws `unavailable`.
+   * True while a turn runs or waits. A turn whose pod died is first offered to all pods. `seen`: the turn's state, if it was
+   * just read. Throws `unavailable`.
    */
   isRunning(stream: StreamRef, seen?: RunStanding): Promise<boolean>;
   /** The timeline of the running or last turn; undefined if none is stored. Throws `unavailable`. */
@@ -162,8 +157,8 @@ export interface Turns {
   /** Stops the running turn on any pod, and withdraws its open questions. Returns false if no turn runs. */
   stop(conversation: ConversationRef): Promise<boolean>;
   /**
-   * Checks the owner of a turn while a reader follows it. If the owner's pod dies, another pod continues the turn
-   * within seconds, even if no worker runs. The returned function ends the checks.
+   * Checks the owner of a turn while a reader follows it. If the owner's pod dies, another pod continues the turn within
+   * seconds, even if no worker runs. The returned function ends the checks.
    */
   attend(stream: StreamRef): () => void;
   /** For the client that reads a turn: records that it was sent an open question or approval. Never rejects. */

@@ -44,8 +44,7 @@ const PASSING_CODES: readonly string[] = ['interrupted', 'lost', 'model_unavaila
 /** The error for a call whose turn failed. It keeps clients from automatically retrying what would fail again. */
 function failureOf(failed: Failed | undefined, isRepeatable: boolean): ParleyError {
   const { code, message } = failed ?? { code: 'lost', message: 'The turn was lost; please ask again.' };
-  // With a key, a failed turn stays failed when the request is repeated. A turn that was only lost from view may still
-  // run.
+  // With a key, a failed turn stays failed when the request is repeated. A turn that was only lost from view may still run.
   return failed === undefined || (PASSING_CODES.includes(code) && !isRepeatable)
     ? new ParleyError('unavailable', message, { retryAfterSeconds: 1 })
     : new ParleyError('internal', message, { retry: false });

@@ -16,8 +16,7 @@ import type { PodParts } from './pod-parts.ts';
 const WAIT_MS = 50_000;
 
 /**
- * The agents that a configuration offers to A2A clients. The default agent comes first, because its card is the
- * deployment's.
+ * The agents that a configuration offers to A2A clients. The default agent comes first, because its card is the deployment's.
  */
 export function agentsForA2a({ config }: LoadedAgentsConfig): readonly OfferedAgent[] {
   const offered = (config.a2aOffer?.agents ?? []).map(({ agent: id, description, answers }) => {

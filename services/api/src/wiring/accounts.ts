@@ -1,6 +1,4 @@
-/**
- * Builds everything about people's accounts from the environment. The pages are in `pages`, the flows in `accounts`.
- */
+/** Builds everything about people's accounts from the environment. The pages are in `pages`, the flows in `accounts`. */
 
 import type { Owner } from '@parley/core/domain/ids';
 import { startRounds } from '@parley/shared/async/rounds';
@@ -55,8 +53,8 @@ const SWEEP_MS = 60_000;
 const STALE_MS = 5 * 60_000;
 
 /**
- * Builds the pages on which people connect accounts and enter secrets, and gives agents access to these. Undefined if
- * there are no personal tools and no pages are configured.
+ * Builds the pages on which people connect accounts and enter secrets, and gives agents access to these. Undefined if there are
+ * no personal tools and no pages are configured.
  */
 export function wireAccounts(parts: AccountParts): WiredAccounts | undefined {
   const { env, backend, engine, log, loaded } = parts;
@@ -65,8 +63,8 @@ export function wireAccounts(parts: AccountParts): WiredAccounts | undefined {
   const isManaged = hasManagedAccounts(loaded.config);
   const { publicUrl, identity } = readPageSettings(env, isManaged);
   const { keys, vault, fresh } = parts.openVault();
-  // Sign-ins exist even if no connector is managed: those that an earlier configuration stored must still end with a
-  // sign-out or an erasure.
+  // Sign-ins exist even if no connector is managed: those that an earlier configuration stored must still end with a sign-out
+  // or an erasure.
   const signIns =
     identity.type === 'provider' ? createSignIns({ vault, fresh, company: identity.company }) : undefined;
   const targets = createConnectTargets(loaded, {

@@ -3,8 +3,8 @@ const LINES_MAX = 10;
 const WINDOW_MS = 60_000;
 
 /**
- * Limits log lines to ten a minute. Returns undefined for a line that must not be written, otherwise the number of
- * lines omitted since the last one. `clock` returns ms; only differences matter.
+ * Limits log lines to ten a minute. Returns undefined for a line that must not be written, otherwise the number of lines
+ * omitted since the last one. `clock` returns ms; only differences matter.
  */
 export function createLineLimit(clock: () => number = () => performance.now()): () => number | undefined {
   let windowEndsAt = Number.NEGATIVE_INFINITY;

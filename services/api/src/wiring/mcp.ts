@@ -65,9 +65,7 @@ function readCard(): string | undefined {
   }
 }
 
-/**
- * The origins whose pages may call: the listed ones, the deployment's own, and in development those of this machine.
- */
+/** The origins whose pages may call: the listed ones, the deployment's own, and in development those of this machine. */
 function originsOf(env: Env, url: string | undefined): ReadonlySet<string> {
   const own = [url, env.PARLEY_PUBLIC_URL].flatMap((one) => (one === undefined ? [] : [new URL(one).origin]));
   const local = env.NODE_ENV === 'production' ? [] : ['loopback'];

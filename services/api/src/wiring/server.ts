@@ -2,9 +2,8 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import { serveWellFormed } from '../http/malformed.ts';
 
 const CLOSE_IDLE_EVERY_MS = 100;
-// How many connections the operating system accepts in advance, up to its own limit. When a pod dies, its readers come
-// to the other pods at once. Connections beyond this number are not refused; their system tries again a second or more
-// later.
+// How many connections the operating system accepts in advance, up to its own limit. When a pod dies, its readers come to the
+// other pods at once. Connections beyond this number are not refused; their system tries again a second or more later.
 const BACKLOG = 4_096;
 
 /** Time limits of connections, in ms. */

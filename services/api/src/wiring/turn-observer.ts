@@ -26,10 +26,10 @@ interface TurnObserverDeps {
 }
 
 /**
- * Logs, counts and traces turns. A turn may wait for people for days and move between pods, so it is not a single span.
- * A short span under the caller's trace begins it, and the context of that span is stored with the turn. Below it, each
- * pod creates spans: for each model step, for each tool call, and for the part of the turn on which the pod worked, at
- * its end or release. Names follow OpenTelemetry's conventions for generative AI.
+ * Logs, counts and traces turns. A turn may wait for people for days and move between pods, so it is not a single span. A short
+ * span under the caller's trace begins it, and the context of that span is stored with the turn. Below it, each pod creates
+ * spans: for each model step, for each tool call, and for the part of the turn on which the pod worked, at its end or release.
+ * Names follow OpenTelemetry's conventions for generative AI.
  */
 export function createTurnObserver({ log, metrics, tracer }: TurnObserverDeps): TurnObserver {
   /** Records a span for something that has just ended. */

@@ -1,6 +1,6 @@
 /**
- * Builds a whole pod, and is the only place of the api that picks the backend. The parts are built in the files beside
- * this one.
+ * Builds a whole pod, and is the only place of the api that picks the backend. The parts are built in the files beside this
+ * one.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -65,9 +65,8 @@ export interface Pod {
 const SLOW_READER_MS = 30_000;
 
 /**
- * Builds a pod from its environment. `release` also ends its telemetry. Only this function selects the backend. It
- * loads parts that only some pods need on demand: a pod without agents starts in half the time, and a pod in memory
- * needs no Redis client.
+ * Builds a pod from its environment. `release` also ends its telemetry. Only this function selects the backend. It loads parts
+ * that only some pods need on demand: a pod without agents starts in half the time, and a pod in memory needs no Redis client.
  */
 export async function wirePod(env: Env, telemetry: Telemetry): Promise<Pod> {
   const version = readVersion();

@@ -1,6 +1,6 @@
 /**
- * The calls of Nango's REST API that the connector needs, checked against schemas. What the replies mean for a flow is
- * decided in `nango.ts`.
+ * The calls of Nango's REST API that the connector needs, checked against schemas. What the replies mean for a flow is decided
+ * in `nango.ts`.
  */
 
 import { faultOfUrl } from '@parley/core/domain/url';

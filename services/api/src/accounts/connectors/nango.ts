@@ -1,6 +1,6 @@
 /**
- * The connector for credentials that Nango keeps and refreshes. The REST calls are in `nango-api.ts`, reading webhooks
- * is in `nango-webhook.ts`.
+ * The connector for credentials that Nango keeps and refreshes. The REST calls are in `nango-api.ts`, reading webhooks is in
+ * `nango-webhook.ts`.
  */
 
 import { faultOfUrl } from '@parley/core/domain/url';
@@ -50,8 +50,8 @@ const CONNECT_ORIGIN = 'https://connect.nango.dev';
 const TIMEOUT_MS = 10_000;
 
 /**
- * Credentials that Nango keeps and refreshes. Parley stores only the name of a connection, which two tags tie to a
- * flow. Parley sets the tags, and the person cannot change them. Throws a `TypeError` when `host` is not a usable URL.
+ * Credentials that Nango keeps and refreshes. Parley stores only the name of a connection, which two tags tie to a flow. Parley
+ * sets the tags, and the person cannot change them. Throws a `TypeError` when `host` is not a usable URL.
  */
 export function createNangoConnector(options: NangoOptions): Connector {
   const { id, integration, allowLoopbackHttp = false } = options;

@@ -1,6 +1,6 @@
 /**
- * Handles a provider's answer at the callback, from the state to the tokens. Beginning a flow, refreshing and revoking
- * are in `oauth2.ts`.
+ * Handles a provider's answer at the callback, from the state to the tokens. Beginning a flow, refreshing and revoking are in
+ * `oauth2.ts`.
  */
 
 import { authorizationCodeGrant, type Configuration } from 'openid-client';
@@ -39,8 +39,8 @@ interface CallbackAnswer {
 }
 
 /**
- * Handles the provider's answer at the callback: checks the state and the issuer, reads the error or the code, then
- * exchanges the code for tokens.
+ * Handles the provider's answer at the callback: checks the state and the issuer, reads the error or the code, then exchanges
+ * the code for tokens.
  */
 export async function finishAuthorization(callback: Callback): Promise<Connected | ConnectorFailure> {
   const parsed = KeptFlow.safeParse(callback.callbackState);
@@ -89,8 +89,8 @@ async function exchange(
   callbackState: KeptFlow,
   { code, issuer }: CallbackAnswer,
 ): Promise<Connected | ConnectorFailure> {
-  // The URL is built from the stored redirect URI, because openid-client repeats its path as `redirect_uri`. Behind a
-  // proxy the requested address may differ.
+  // The URL is built from the stored redirect URI, because openid-client repeats its path as `redirect_uri`. Behind a proxy the
+  // requested address may differ.
   const url = new URL(callbackState.redirectUri);
   url.searchParams.set('code', code);
   url.searchParams.set('state', callbackState.state);

@@ -1,6 +1,6 @@
 /**
- * The connector for OAuth 2.1 providers: begins flows, refreshes and revokes. The callback is in `oauth2-finish.ts`,
- * the connection to the server in `oauth/oauth2-server.ts`.
+ * The connector for OAuth 2.1 providers: begins flows, refreshes and revokes. The callback is in `oauth2-finish.ts`, the
+ * connection to the server in `oauth/oauth2-server.ts`.
  */
 
 import type { Credential, OAuthCredential } from '@parley/shared/domain/credential';
@@ -33,8 +33,8 @@ import { isHeaderSafe } from '../oauth/secret-text.ts';
 import { finishAuthorization } from './oauth2-finish.ts';
 
 /**
- * Authorization code flow with PKCE (OAuth 2.1), against a discovered or a configured server. Throws a `TypeError` for
- * options that can never work.
+ * Authorization code flow with PKCE (OAuth 2.1), against a discovered or a configured server. Throws a `TypeError` for options
+ * that can never work.
  */
 export function createOAuth2Connector(options: OAuth2Options): Connector {
   checkOAuth2Options(options);

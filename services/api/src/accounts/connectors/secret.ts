@@ -4,10 +4,7 @@ import { type Connector, failure, foreignCredential } from '../connector.ts';
 export const SECRET_CONNECTOR_ID = 'parley:secret';
 const LENGTH_MAX = 4096;
 
-/**
- * Accepts any text that the person types, for one use. There is no provider, so nothing is checked, refreshed or
- * revoked.
- */
+/** Accepts any text that the person types, for one use. There is no provider, so nothing is checked, refreshed or revoked. */
 export function createSecretConnector(): Connector {
   return {
     id: SECRET_CONNECTOR_ID,

@@ -19,8 +19,8 @@ interface CompleteOpenDeps {
 export const CONNECT_SURFACE = 'connect';
 
 /**
- * Completes the owner's open questions on Parley's connect page that ask for this account, in every conversation. Does
- * nothing while the account cannot be used. Throws `unavailable`. Can be repeated.
+ * Completes the owner's open questions on Parley's connect page that ask for this account, in every conversation. Does nothing
+ * while the account cannot be used. Throws `unavailable`. Can be repeated.
  */
 export async function completeOpen(deps: CompleteOpenDeps, ref: CredentialRef): Promise<void> {
   const held = await readHeld(deps, ref);

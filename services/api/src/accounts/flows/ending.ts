@@ -35,8 +35,8 @@ export type Ending =
   /** The question had expired or was withdrawn. The credential is kept for the next question. */
   | { readonly type: 'kept'; readonly status: Status }
   /**
-   * The question was declined, was answered elsewhere or does not exist, or its user was erased. The credential was
-   * deleted and revoked at the provider.
+   * The question was declined, was answered elsewhere or does not exist, or its user was erased. The credential was deleted and
+   * revoked at the provider.
    */
   | { readonly type: 'dropped'; readonly status: Status | undefined };
 
@@ -46,11 +46,11 @@ export const STAGED_MS = 24 * 60 * 60_000;
 export const SECRET_MS = 60 * 60_000;
 
 /**
- * Makes a new credential usable in three steps: stages it, completes the question, promotes the credential. Then
- * completes all other open questions for the account.
+ * Makes a new credential usable in three steps: stages it, completes the question, promotes the credential. Then completes all
+ * other open questions for the account.
  *
- * After an interruption, a sweep or a waiter of the question calls `conclude`, which repeats the steps after the
- * staging. If the question has already brought a credential, that one is kept and the new one is discarded.
+ * After an interruption, a sweep or a waiter of the question calls `conclude`, which repeats the steps after the staging. If
+ * the question has already brought a credential, that one is kept and the new one is discarded.
  */
 export async function endFlow(
   deps: EndingDeps,
@@ -62,8 +62,7 @@ export async function endFlow(
   const { row } = await deps.elicitations.read(elicitationId);
   const earlier = row === undefined ? undefined : await earlierEnding(deps, flow, row);
   if (earlier !== undefined) {
-    // Many providers revoke all of a person's connections at once, which would also end a credential that is already in
-    // use.
+    // Many providers revoke all of a person's connections at once, which would also end a credential that is already in use.
     if ((await readHeld(deps, flow)) === undefined)
       await deps.targets.connector(flow.connectorId)?.revoke(credential);
     return earlier;

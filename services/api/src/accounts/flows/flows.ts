@@ -1,6 +1,6 @@
 /**
- * Stores redirects to providers that are under way, with their sealed state. What happens after the return is decided
- * by the pages and in `ending.ts`.
+ * Stores redirects to providers that are under way, with their sealed state. What happens after the return is decided by the
+ * pages and in `ending.ts`.
  */
 
 import { parsed } from '@parley/core/domain/parsed';
@@ -44,10 +44,7 @@ interface FoundFlow {
 export interface Flows {
   begin(name: PageEntryName, flow: Flow, callbackState: CallbackState): Promise<void>;
   find(name: PageEntryName): Promise<FoundFlow | undefined>;
-  /**
-   * The callback state, for the first caller only. Undefined for all later callers, and when the state cannot be
-   * opened.
-   */
+  /** The callback state, for the first caller only. Undefined for all later callers, and when the state cannot be opened. */
   take(name: PageEntryName): Promise<CallbackState | undefined>;
   /** As `take`, but repeatable: for providers that may report more than once. */
   callbackStateOf(name: PageEntryName): Promise<CallbackState | undefined>;
@@ -108,9 +105,7 @@ export function createFlows({ store, keys, mintTaker }: FlowsDeps): Flows {
   };
 }
 
-/**
- * The sealing is bound to the whole flow, so what was sealed for one browser or question cannot be opened for another.
- */
+/** The sealing is bound to the whole flow, so what was sealed for one browser or question cannot be opened for another. */
 function identityOf({ family, id }: PageEntryName, flow: Flow): SealIdentity {
   const { tenant, userId, toolId, connectorId, browser, elicitationId, flowId } = flow;
   const recordId = sha256(JSON.stringify([family, id, browser, elicitationId, flowId]));

@@ -15,10 +15,9 @@ interface SweepDeps extends EndingDeps {
 export const BINDING_MS = 15 * 60_000;
 
 /**
- * Ends flows that were interrupted at least `olderThanMs` ago, for example because a pod died. The state of each
- * question decides how its flow ends. Flows of unknown persons end `bindingMs` later. Returns the number of ended
- * flows. Other sweeps and the flows themselves may run at the same time. An aborted signal stops the sweep between two
- * flows.
+ * Ends flows that were interrupted at least `olderThanMs` ago, for example because a pod died. The state of each question
+ * decides how its flow ends. Flows of unknown persons end `bindingMs` later. Returns the number of ended flows. Other sweeps
+ * and the flows themselves may run at the same time. An aborted signal stops the sweep between two flows.
  */
 export async function sweepFlows(
   deps: SweepDeps,
@@ -54,8 +53,7 @@ export async function sweepFlows(
 }
 
 async function dropUnclaimed(deps: SweepDeps, flow: StagedFlow): Promise<void> {
-  // Many providers revoke all of a person's connections at once, which would also end a credential that is already in
-  // use.
+  // Many providers revoke all of a person's connections at once, which would also end a credential that is already in use.
   if ((await readHeld(deps, flow)) === undefined) await dropFlow(deps, flow);
   else await deps.vault.drop(flow);
 }
@@ -63,9 +61,8 @@ async function dropUnclaimed(deps: SweepDeps, flow: StagedFlow): Promise<void> {
 async function endStale(deps: SweepDeps, flow: StagedFlow): Promise<void> {
   const elicitationId = elicitationOfFlow(flow.flowId);
   if (elicitationId === undefined) return dropFlow(deps, flow);
-  // The stored credential may be newer only because it was refreshed, while an open question still needs the staged
-  // one. So the stored one is preferred only if the question was accepted. The staged one is not revoked, because that
-  // could revoke both.
+  // The stored credential may be newer only because it was refreshed, while an open question still needs the staged one. So the
+  // stored one is preferred only if the question was accepted. The staged one is not revoked, because that could revoke both.
   const { row } = await deps.elicitations.read(elicitationId);
   const held = row?.status === 'accepted' ? await readHeld(deps, flow) : undefined;
   if (held !== undefined && held.savedAt > flow.stagedAt) await deps.vault.drop(flow);

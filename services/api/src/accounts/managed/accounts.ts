@@ -1,6 +1,6 @@
 /**
- * Obtains and renews the accounts that a company sign-in connects. The sign-ins are stored by `sign-ins.ts`, the
- * requests are made by the connectors.
+ * Obtains and renews the accounts that a company sign-in connects. The sign-ins are stored by `sign-ins.ts`, the requests are
+ * made by the connectors.
  */
 
 import type { Credential, CredentialRef } from '@parley/shared/domain/credential';
@@ -21,9 +21,9 @@ export type ManagedConnector = Pick<Connector, 'revoke'> & Required<Pick<Connect
 /** Accounts that company sign-ins connect (enterprise-managed authorization). Throws `unavailable` and SealError. */
 export interface ManagedAccounts {
   /**
-   * The credential, which the person's sign-in obtains if necessary. `absent`: the sign-in may not obtain it, because
-   * the person disconnected the account or the last attempt was refused a short time ago. Undefined if the person
-   * connected the account by hand, or if there is neither an account nor a sign-in.
+   * The credential, which the person's sign-in obtains if necessary. `absent`: the sign-in may not obtain it, because the
+   * person disconnected the account or the last attempt was refused a short time ago. Undefined if the person connected the
+   * account by hand, or if there is neither an account nor a sign-in.
    */
   fresh(
     ref: CredentialRef,
@@ -31,13 +31,13 @@ export interface ManagedAccounts {
     options: FreshOptions,
   ): Promise<FreshCredential | undefined>;
   /**
-   * Obtains tokens with these additional scopes, if the sign-in obtained the present tokens. After a refusal the
-   * present tokens stay.
+   * Obtains tokens with these additional scopes, if the sign-in obtained the present tokens. After a refusal the present tokens
+   * stay.
    */
   widen(ref: CredentialRef, connector: ManagedConnector, scope: string): Promise<void>;
   /**
-   * Records that the service refuses the tokens of the sign-in. Returns false for a credential that the person
-   * connected by hand.
+   * Records that the service refuses the tokens of the sign-in. Returns false for a credential that the person connected by
+   * hand.
    */
   withhold(ref: CredentialRef, version: number): Promise<boolean>;
 }
@@ -58,8 +58,7 @@ export function createManagedAccounts(deps: ManagedAccountsDeps): ManagedAccount
   const { vault, freshCredential, signIns } = deps;
 
   /**
-   * `none`: nothing may be obtained, and no other credential exists. `other`: the sign-in did not obtain the stored
-   * credential.
+   * `none`: nothing may be obtained, and no other credential exists. `other`: the sign-in did not obtain the stored credential.
    */
   async function verdictOn(ref: CredentialRef): Promise<'obtain' | 'none' | 'other'> {
     const held = await vault.read(ref);
@@ -79,8 +78,7 @@ export function createManagedAccounts(deps: ManagedAccountsDeps): ManagedAccount
       if ((await verdictOn(ref)) !== 'obtain')
         throw new InvalidGrantError('the sign-in is not to connect the account');
       const result = await connector.obtainFor(ref);
-      // An abandoned request has used nothing up. It stops here, because the check for an erasure of the person is
-      // over.
+      // An abandoned request has used nothing up. It stops here, because the check for an erasure of the person is over.
       if (signal.aborted) throw new Error('the token came too late');
       if (result.type === 'refreshed') outcome = 'obtained';
       else if (result.code === 'invalid_grant') outcome = 'refused';
@@ -96,8 +94,7 @@ export function createManagedAccounts(deps: ManagedAccountsDeps): ManagedAccount
   }
 
   /**
-   * If the sign-in ended during the call, its new tokens are dropped as well: an erasure may already have passed the
-   * account.
+   * If the sign-in ended during the call, its new tokens are dropped as well: an erasure may already have passed the account.
    */
   async function unlessSignedOut(ref: CredentialRef, { revoke }: ManagedConnector, held: FreshCredential) {
     if ((await signIns.since(ref)) !== undefined) return held;

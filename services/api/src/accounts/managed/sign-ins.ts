@@ -13,8 +13,8 @@ import { tokensOf } from '../tokens-of.ts';
 export type GrantFor = (owner: Owner, target: GrantTarget) => Promise<GrantedAssertion | CredentialFailure>;
 
 /**
- * The company sign-ins of people. The latest sign-in of each person is stored sealed, and every pod uses it. All
- * methods throw `unavailable`.
+ * The company sign-ins of people. The latest sign-in of each person is stored sealed, and every pod uses it. All methods throw
+ * `unavailable`.
  */
 export interface SignIns {
   /** Stores a sign-in, and replaces an earlier one. */

@@ -26,8 +26,8 @@ export class OutboundError extends Error {
 export const WITHOUT_BODY = new Set([204, 205, 304]);
 
 /**
- * A fetch that reads the whole response under a time limit and a size limit. It follows no redirect, and returns the
- * 3xx response. Rejects with `OutboundError`, or as `fetch` does.
+ * A fetch that reads the whole response under a time limit and a size limit. It follows no redirect, and returns the 3xx
+ * response. Rejects with `OutboundError`, or as `fetch` does.
  */
 export function createBoundedFetch(bounds: OutboundBounds): BoundedFetch {
   return async (url, init) => {

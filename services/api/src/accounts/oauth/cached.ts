@@ -5,8 +5,8 @@ interface CacheOptions {
 }
 
 /**
- * Caches the result of `load` for `ttlMs`. Concurrent callers share one load. A failed load is not cached: the next
- * call tries again, and an outdated value is returned rather than none.
+ * Caches the result of `load` for `ttlMs`. Concurrent callers share one load. A failed load is not cached: the next call tries
+ * again, and an outdated value is returned rather than none.
  */
 export function createCached<T>(load: () => Promise<T>, { ttlMs, now }: CacheOptions): () => Promise<T> {
   let held: { readonly value: T; readonly until: number } | undefined;

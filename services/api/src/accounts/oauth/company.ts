@@ -1,6 +1,6 @@
 /**
- * The calls to a company's sign-in provider after a person has signed in. The sign-in itself is in `pages/identity`,
- * its storage in `managed/sign-ins.ts`.
+ * The calls to a company's sign-in provider after a person has signed in. The sign-in itself is in `pages/identity`, its
+ * storage in `managed/sign-ins.ts`.
  */
 
 import type { OAuthCredential } from '@parley/shared/domain/credential';

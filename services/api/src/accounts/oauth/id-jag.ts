@@ -27,8 +27,8 @@ const Claims = z.object({
 });
 
 /**
- * Why an assertion must not be sent to the authorization server of `target`, in words that may be logged. This check
- * keeps assertions for other servers from being sent; the authorization server checks the signature.
+ * Why an assertion must not be sent to the authorization server of `target`, in words that may be logged. This check keeps
+ * assertions for other servers from being sent; the authorization server checks the signature.
  */
 export function faultOfIdJag(
   assertion: string,

@@ -1,6 +1,5 @@
 /**
- * Classifies errors of authorization servers in words that may be logged. What a connector does about them is decided
- * there.
+ * Classifies errors of authorization servers in words that may be logged. What a connector does about them is decided there.
  */
 
 import {
@@ -12,9 +11,7 @@ import {
 
 /** What failed at an authorization server, in words that may be logged. */
 export interface ServerFault {
-  /**
-   * `refused`: it answered with an OAuth error. `malformed`: its answer is invalid. `unavailable`: it did not answer.
-   */
+  /** `refused`: it answered with an OAuth error. `malformed`: its answer is invalid. `unavailable`: it did not answer. */
   readonly kind: 'refused' | 'malformed' | 'unavailable';
   readonly providerError?: string;
   /** Repeating the request brings the same answer: the server refuses the grant, not the client or the moment. */

@@ -28,10 +28,7 @@ export interface OAuth2Options {
   readonly resource?: string;
   /** Registered at the provider for this connector alone, which is how providers without `iss` are told apart. */
   readonly redirectUri: string;
-  /**
-   * Additional parameters of the authorization request, such as `access_type`. Parameters of the protocol take
-   * precedence.
-   */
+  /** Additional parameters of the authorization request, such as `access_type`. Parameters of the protocol take precedence. */
   readonly authorizationParameters?: Readonly<Record<string, string>>;
   /** Allow http on loopback hosts, for development. */
   readonly allowLoopbackHttp?: boolean;

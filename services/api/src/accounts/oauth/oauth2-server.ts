@@ -42,8 +42,8 @@ type ServerSourceOptions = Pick<
 };
 
 /**
- * The configured authorization server for openid-client: discovered at the first use, cached, and discovered again
- * after a failure. Rejects while the server's metadata is unavailable.
+ * The configured authorization server for openid-client: discovered at the first use, cached, and discovered again after a
+ * failure. Rejects while the server's metadata is unavailable.
  */
 export function createServerSource(options: ServerSourceOptions): () => Promise<Configuration> {
   const allowLoopbackHttp = options.allowLoopbackHttp === true;
@@ -131,8 +131,8 @@ function clientAuthOf({ clientSecret, clientAuthentication }: ServerSourceOption
 }
 
 /**
- * HTTP Basic with form-encoded id and secret (RFC 6749, section 2.3.1). It encodes no more than the format requires,
- * because servers that do not decode are common. openid-client would also encode `-`, `_` and `.`.
+ * HTTP Basic with form-encoded id and secret (RFC 6749, section 2.3.1). It encodes no more than the format requires, because
+ * servers that do not decode are common. openid-client would also encode `-`, `_` and `.`.
  */
 function basicAuthentication(clientSecret: string): ClientAuth {
   const encoded = (text: string) => new URLSearchParams([['', text]]).toString().slice(1);

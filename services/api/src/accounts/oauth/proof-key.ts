@@ -11,10 +11,7 @@ export async function createProofKey(): Promise<string> {
   return JSON.stringify(await webcrypto.subtle.exportKey('jwk', privateKey));
 }
 
-/**
- * The openid-client options that prove a token request (DPoP), and repeat it once with the nonce that the server
- * demands.
- */
+/** The openid-client options that prove a token request (DPoP), and repeat it once with the nonce that the server demands. */
 export async function provingWith(server: Configuration, proofKey: string | undefined): Promise<DPoPOptions> {
   if (proofKey === undefined) return {};
   const { kty = '', crv = '', x = '', y = '', d = '' } = JSON.parse(proofKey) as JsonWebKey;

@@ -3,9 +3,9 @@ import { isRecord } from '@parley/core/domain/plain-record';
 import type { BoundedFetch } from './bounded-fetch.ts';
 
 /**
- * Wraps a fetch so that deviating replies of providers read as the standards prescribe (RFC 6749, 7591, 8414), before a
- * library checks them: tokens, refreshed tokens, registrations and metadata. With `renewsIdTokens`, the purpose of a
- * refresh is the ID token.
+ * Wraps a fetch so that deviating replies of providers read as the standards prescribe (RFC 6749, 7591, 8414), before a library
+ * checks them: tokens, refreshed tokens, registrations and metadata. With `renewsIdTokens`, the purpose of a refresh is the ID
+ * token.
  */
 export function readingProviders(fetchIt: BoundedFetch, renewsIdTokens = false): BoundedFetch {
   return async (url, init) => {

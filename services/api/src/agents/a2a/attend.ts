@@ -1,6 +1,6 @@
 /**
- * Attends to a remote agent's task until it ends: reads it, asks its questions, sends the answers. Beginning a task is
- * in `begin.ts`, noticing changes in `follow/`.
+ * Attends to a remote agent's task until it ends: reads it, asks its questions, sends the answers. Beginning a task is in
+ * `begin.ts`, noticing changes in `follow/`.
  */
 
 import { createTaskWake, type TaskWake } from '@parley/shared/async/task-wake';
@@ -78,8 +78,8 @@ export async function attendTask(run: TaskRun, events: EventStream | undefined):
 }
 
 /**
- * Asks and answers what the task needs now, then waits for a change. Returns the result if the task has ended, and
- * undefined while it continues.
+ * Asks and answers what the task needs now, then waits for a change. Returns the result if the task has ended, and undefined
+ * while it continues.
  */
 async function attendOnce(
   attendance: Attendance,
@@ -150,8 +150,8 @@ async function sendAnswers(
 }
 
 /**
- * Sends an answer, unless the task's history already contains it. The record is written first, so a pod that has lost
- * the run sends nothing. Returns false if the answer was not delivered.
+ * Sends an answer, unless the task's history already contains it. The record is written first, so a pod that has lost the run
+ * sends nothing. Returns false if the answer was not delivered.
  */
 async function sendAnswer(
   run: TaskRun,
@@ -179,8 +179,8 @@ async function sendAnswer(
     if (!(error instanceof RemoteFault) || over.aborted) throw error;
     if (error.kind === 'unauthorized' || error.kind === 'too_large') throw error;
     if (isPassing(error)) return false;
-    // A question whose answer was refused is asked again if the agent still asks it. A refused message without an
-    // answer, for example that the person declined, is not repeated.
+    // A question whose answer was refused is asked again if the agent still asks it. A refused message without an answer, for
+    // example that the person declined, is not repeated.
     const isAgain = isAnswer && error.errorName === 'RequestMalformedError';
     await run.save(isAgain ? { refusals: { ...refusals, [key]: attempt + 1 } } : { done: [...done, key] });
     return true;

@@ -1,6 +1,4 @@
-/**
- * Begins a task at a remote agent exactly once, even if a reply is lost or a pod dies. What follows is in `attend.ts`.
- */
+/** Begins a task at a remote agent exactly once, even if a reply is lost or a pod dies. What follows is in `attend.ts`. */
 
 import { describeFault, HTTP_ERROR, isPassing, RemoteFault } from '../remote/faults.ts';
 import { messageIdOf } from '../remote/message-ids.ts';
@@ -18,14 +16,14 @@ interface Begun {
 }
 
 /**
- * How often an agent's tasks are listed to find a task whose start was not confirmed. A new task may appear in the list
- * with a delay.
+ * How often an agent's tasks are listed to find a task whose start was not confirmed. A new task may appear in the list with a
+ * delay.
  */
 const FINDS_MAX = 5;
 
 /**
- * Sends the first message of a task. If the outcome of sending is unknown, the message is sent again only to agents
- * that declare repeats to be safe. With other agents, the task is looked up by its context.
+ * Sends the first message of a task. If the outcome of sending is unknown, the message is sent again only to agents that
+ * declare repeats to be safe. With other agents, the task is looked up by its context.
  */
 export async function beginTask(run: TaskRun, task: string): Promise<Begun | ToolOutcome> {
   let mayHaveBegun = run.state.isSending;
@@ -66,8 +64,8 @@ async function afterFault(
 }
 
 /**
- * Records that the agent has begun nothing. Returns undefined if the message should be sent once more without a
- * context: some agents refuse contexts that they did not create.
+ * Records that the agent has begun nothing. Returns undefined if the message should be sent once more without a context: some
+ * agents refuse contexts that they did not create.
  */
 async function notBegun(run: TaskRun, fault: RemoteFault): Promise<ToolOutcome | undefined> {
   const isContextRefused = fault.errorName === 'RequestMalformedError' && run.state.contextId !== undefined;
@@ -84,8 +82,8 @@ async function acceptReply(run: TaskRun, reply: RemoteReply): Promise<Begun | To
 }
 
 /**
- * Finds a task that may have begun. An unreachable agent is tried until the task's time is over. If the agent cannot
- * list its tasks, or does not list this one, the outcome of the task is unknown.
+ * Finds a task that may have begun. An unreachable agent is tried until the task's time is over. If the agent cannot list its
+ * tasks, or does not list this one, the outcome of the task is unknown.
  */
 async function findBegun(
   run: TaskRun,

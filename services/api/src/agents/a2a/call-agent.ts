@@ -23,8 +23,8 @@ export interface RemoteCallDeps extends CallingDeps {
 export type PushesOf = (call: OwnedCall) => CallPushes;
 
 /**
- * Gives a task to a remote agent, with the project's credential or the person's own. Rejects only with the reason of
- * the call's signal.
+ * Gives a task to a remote agent, with the project's credential or the person's own. Rejects only with the reason of the call's
+ * signal.
  */
 export async function callRemoteAgent(
   deps: RemoteCallDeps,
@@ -52,8 +52,8 @@ export async function callRemoteAgent(
 const SKILLS_MS = 5_000;
 
 /**
- * The skills on the agent's card, read with the project's credential or the person's own. Empty while the card cannot
- * be read. Never asks the person. Rejects only with the reason of the signal.
+ * The skills on the agent's card, read with the project's credential or the person's own. Empty while the card cannot be read.
+ * Never asks the person. Rejects only with the reason of the signal.
  */
 export async function readSkills(
   deps: RemoteCallDeps,

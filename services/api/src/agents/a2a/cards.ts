@@ -117,15 +117,14 @@ async function verify(
 }
 
 /**
- * The texts that a card's signature may cover: its canonical JSON, or the forms that the official SDKs sign. The SDKs
- * omit empty members. When they sign a card that they have parsed, they also omit security schemes. Parley uses none of
- * these.
+ * The texts that a card's signature may cover: its canonical JSON, or the forms that the official SDKs sign. The SDKs omit
+ * empty members. When they sign a card that they have parsed, they also omit security schemes. Parley uses none of these.
  */
 function signedPayloads(core: ClientSdk['core'], { card, served }: FetchedCard): readonly string[] {
   const { signatures: _signatures, ...json } = served;
   const read = core.canonicalizeAgentCard(card);
-  // The SDK may have read members of another protocol version, which its signatures do not cover. This form counts only
-  // if that changes nothing.
+  // The SDK may have read members of another protocol version, which its signatures do not cover. This form counts only if that
+  // changes nothing.
   const isSame = core.canonicalizeAgentCard(core.AgentCard.fromJSON(served)) === read;
   return [canonicalJson(json), read, ...(isSame ? [core.canonicalizeAgentCard(served as never)] : [])];
 }

@@ -11,8 +11,7 @@ export interface EventStream {
 }
 
 /**
- * The requests and streams of one agent, each in its own exchange. The methods throw RemoteFault and the reason of the
- * signal.
+ * The requests and streams of one agent, each in its own exchange. The methods throw RemoteFault and the reason of the signal.
  */
 interface LinkExchanges {
   request<T>(timeoutMs: number, signal: AbortSignal, work: (ending: AbortSignal) => Promise<T>): Promise<T>;

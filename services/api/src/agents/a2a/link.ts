@@ -1,6 +1,6 @@
 /**
- * The A2A calls to one remote agent with one credential. Which agents exist and their sockets are in
- * `remote-agents.ts`; what replies mean is decided by the callers.
+ * The A2A calls to one remote agent with one credential. Which agents exist and their sockets are in `remote-agents.ts`; what
+ * replies mean is decided by the callers.
  */
 
 import type { StreamResponse } from '@a2a-js/sdk';

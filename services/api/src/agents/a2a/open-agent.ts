@@ -21,8 +21,8 @@ interface OpeningParts {
 }
 
 /**
- * Opens the agent, or says why it cannot be called. If the agent may have begun the task, it is tried until the task's
- * time is over, even if its card cannot be read. Rejects with the reason of the call's signal.
+ * Opens the agent, or says why it cannot be called. If the agent may have begun the task, it is tried until the task's time is
+ * over, even if its card cannot be read. Rejects with the reason of the call's signal.
  */
 export async function openAgent(
   { agents, agent, questions, call }: OpeningParts,

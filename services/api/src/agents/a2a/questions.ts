@@ -1,6 +1,6 @@
 /**
- * Puts the questions of a remote task to the person and keeps them across changes of the credential. Recognizing
- * questions in a task is in `read-questions.ts`.
+ * Puts the questions of a remote task to the person and keeps them across changes of the credential. Recognizing questions in a
+ * task is in `read-questions.ts`.
  */
 
 import { restoreContent } from '../mcp/questions/restores.ts';
@@ -17,8 +17,8 @@ import type { RemoteAgentTarget } from './remote-agent.ts';
 export interface SettledQuestion {
   readonly key: string;
   /**
-   * Absent if the question was withdrawn. The agent then gets nothing, and the question is asked again while the agent
-   * still asks it.
+   * Absent if the question was withdrawn. The agent then gets nothing, and the question is asked again while the agent still
+   * asks it.
    */
   readonly part?: OutgoingMessage['part'];
   /** True when the person gave an answer that the agent may refuse. */
@@ -34,15 +34,15 @@ interface Attendant {
 }
 
 /**
- * The questions of one remote task, which become elicitations on the turn's stream. They stay open when the task
- * continues with another credential.
+ * The questions of one remote task, which become elicitations on the turn's stream. They stay open when the task continues with
+ * another credential.
  */
 export interface RemoteQuestions {
   /** Replaces the reader of the task. */
   attendBy(attendant: Attendant): void;
   /**
-   * Asks the new questions among the agent's open ones, and withdraws those that the agent no longer asks. Returns the
-   * keys of all questions ever asked.
+   * Asks the new questions among the agent's open ones, and withdraws those that the agent no longer asks. Returns the keys of
+   * all questions ever asked.
    */
   update(open: readonly RemoteQuestion[], state: TaskCheckpoint): string[];
   /** The questions that have ended since the last call. Throws the reason of the call's signal. */

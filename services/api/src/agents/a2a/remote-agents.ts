@@ -18,8 +18,8 @@ import { type RemoteSkill, skillsIn } from './skills.ts';
 /** The remote agents of a pod. */
 export interface RemoteAgents {
   /**
-   * Opens the agent for a person, with the headers of the person's credential in addition to the agent's own. The card
-   * is fetched or taken from the cache. Throws RemoteFault and the reason of the signal.
+   * Opens the agent for a person, with the headers of the person's credential in addition to the agent's own. The card is
+   * fetched or taken from the cache. Throws RemoteFault and the reason of the signal.
    */
   open(agent: RemoteAgentTarget, person: CalledFor, signal: AbortSignal): Promise<RemoteLink>;
   /** The skills on the agent's card, which is read as `open` does. Throws RemoteFault and the reason of the signal. */
@@ -31,8 +31,8 @@ const CARD_TTL_MS = 5 * 60_000;
 const CARDS_MAX = 1_000;
 const CARD_MS = 30_000;
 /**
- * The limit of JSON values in a message. Agents may stream an artifact in pieces of a word, and each piece is a part
- * with several members.
+ * The limit of JSON values in a message. Agents may stream an artifact in pieces of a word, and each piece is a part with
+ * several members.
  */
 const VALUES_MAX = 50_000;
 

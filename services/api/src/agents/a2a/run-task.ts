@@ -15,8 +15,8 @@ import type { TaskRun } from './task-run.ts';
 const CANCEL_MS = 3_000;
 
 /**
- * Gives a task to a remote agent, or continues a task that this pod or another one began. Each message is recorded
- * before and after it is sent, so that a task is begun only once. Rejects only with the reason of the call's signal.
+ * Gives a task to a remote agent, or continues a task that this pod or another one began. Each message is recorded before and
+ * after it is sent, so that a task is begun only once. Rejects only with the reason of the call's signal.
  */
 export async function runRemoteTask(
   parts: Pick<TaskRun, 'link' | 'rules' | 'questions' | 'pushes' | 'call'>,

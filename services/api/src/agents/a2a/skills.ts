@@ -33,10 +33,7 @@ const CardSkill = z.looseObject({
   examples: z.array(z.string()).catch([]),
 });
 
-/**
- * The usable skills of a card. They follow the rules for tools of MCP servers; skills that break these rules are
- * omitted.
- */
+/** The usable skills of a card. They follow the rules for tools of MCP servers; skills that break these rules are omitted. */
 export function skillsIn(
   { skills }: Pick<AgentCard, 'skills'>,
   agentId: string,

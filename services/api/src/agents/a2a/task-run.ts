@@ -8,8 +8,8 @@ export interface CallPushes {
   /** Creates an address for the updates of a task, and a token that the sender must present. */
   addressOf(taskId: string): Promise<{ readonly url: string; readonly token: string }>;
   /**
-   * Calls `onPush` for each push, on whichever pod it was received, with `mayBeMissed` when pushes may have been lost.
-   * The returned function ends the subscription.
+   * Calls `onPush` for each push, on whichever pod it was received, with `mayBeMissed` when pushes may have been lost. The
+   * returned function ends the subscription.
    */
   subscribe(onPush: (mayBeMissed: boolean) => void): () => void;
   /** Passes a push on to the pod that now owns the run. A detached run is resumed. */

@@ -21,9 +21,8 @@ const SHOWN_LENGTH_MAX = 4_000;
 const PARTLY_SHOWN = 'Not everything of this call can be shown. It can only be refused here.';
 
 /**
- * The options that the person may choose from. If the call cannot be shown completely, only refusals are offered. An
- * option is omitted if its id contains a secret, because the id is stored with the question, or if another option has
- * the same id.
+ * The options that the person may choose from. If the call cannot be shown completely, only refusals are offered. An option is
+ * omitted if its id contains a secret, because the id is stored with the question, or if another option has the same id.
  */
 export function offeredOptions(
   { toolCall, options }: Pick<RequestPermissionRequest, 'toolCall' | 'options'>,
@@ -37,8 +36,8 @@ export function offeredOptions(
 }
 
 /**
- * A permission request as a question, with the agent's own options. The call is shown in full except for masked
- * secrets; otherwise the text says that it is incomplete.
+ * A permission request as a question, with the agent's own options. The call is shown in full except for masked secrets;
+ * otherwise the text says that it is incomplete.
  */
 export function permissionQuestion({
   toolCall,

@@ -17,10 +17,7 @@ export interface AcpProcess {
 
 /** The processes of ACP agents on this pod. They all end before the pod does. */
 export interface AcpProcesses {
-  /**
-   * Starts a process. Returns undefined if the maximum number is already running. Rejects if the process cannot be
-   * started.
-   */
+  /** Starts a process. Returns undefined if the maximum number is already running. Rejects if the process cannot be started. */
   start(agent: AcpAgentTarget): Promise<AcpProcess | undefined>;
   close(): Promise<void>;
 }

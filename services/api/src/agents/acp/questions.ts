@@ -1,6 +1,6 @@
 /**
- * Puts the questions and permission requests of one ACP task to the person, within limits. The rules for permissions
- * are in `permission.ts`.
+ * Puts the questions and permission requests of one ACP task to the person, within limits. The rules for permissions are in
+ * `permission.ts`.
  */
 
 import type {
@@ -44,8 +44,8 @@ export interface TaskQuestions {
   /** The elicitation modes that Parley declares to the agent. */
   readonly modes: QuestionModes;
   /**
-   * Puts a question to the person. Throws QuestionRefused, which the agent gets as `-32602`. `taken` is aborted when
-   * the agent withdraws the question.
+   * Puts a question to the person. Throws QuestionRefused, which the agent gets as `-32602`. `taken` is aborted when the agent
+   * withdraws the question.
    */
   elicit(params: CreateElicitationRequest, taken: AbortSignal): Promise<CreateElicitationResponse>;
   /** Puts a permission request to the person. Never rejects. Silence and failures never permit anything. */
@@ -59,9 +59,7 @@ export function createTaskQuestions(call: ToolCall, options: TaskQuestionsOption
   const modes = { form: mayAsk({ mode: 'form' }), url: mayAsk(PAGE_OF_ASKER) };
   let count = 0;
 
-  /**
-   * Counts a request and returns its ordinal. It is called before the request is read, so refused requests count too.
-   */
+  /** Counts a request and returns its ordinal. It is called before the request is read, so refused requests count too. */
   function take(): number {
     count += 1;
     if (count > questionsMax + REFUSALS_MAX) onEndless();

@@ -1,6 +1,6 @@
 /**
- * Runs one task in an ACP agent's process, from the handshake to the end. Starting processes is in `programs.ts`,
- * questions are in `questions.ts`.
+ * Runs one task in an ACP agent's process, from the handshake to the end. Starting processes is in `programs.ts`, questions are
+ * in `questions.ts`.
  */
 
 import type {
@@ -31,8 +31,8 @@ interface AcpTask {
 }
 
 /**
- * Gives a task to an ACP agent, in a process and session of its own. The call is recorded as dispatched before the
- * prompt is sent, so no other pod sends it again. Rejects only with the reason of the call's signal.
+ * Gives a task to an ACP agent, in a process and session of its own. The call is recorded as dispatched before the prompt is
+ * sent, so no other pod sends it again. Rejects only with the reason of the call's signal.
  */
 export async function runAcpTask(
   { processes, agent, rules }: AcpTask,

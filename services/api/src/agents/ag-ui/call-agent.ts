@@ -10,8 +10,8 @@ interface AgUiCallDeps extends CallingDeps {
 }
 
 /**
- * Gives a task to an AG-UI agent, with the project's credential or the person's own. Rejects only with the reason of
- * the call's signal.
+ * Gives a task to an AG-UI agent, with the project's credential or the person's own. Rejects only with the reason of the call's
+ * signal.
  */
 export async function callAgUiAgent(
   deps: AgUiCallDeps,

@@ -3,9 +3,7 @@ import { z } from 'zod';
 import { digestOf, messageIdOf } from '../remote/message-ids.ts';
 import { AgUiInterrupt, ThreadMessage } from './events.ts';
 
-/**
- * The progress of an AG-UI agent's call. It is stored in the record of the call, so that any pod can continue the task.
- */
+/** The progress of an AG-UI agent's call. It is stored in the record of the call, so that any pod can continue the task. */
 const TaskState = z.looseObject({
   threadId: z.string(),
   /** How many runs have ended. */

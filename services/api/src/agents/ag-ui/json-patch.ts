@@ -1,6 +1,6 @@
 /**
- * Applies JSON Patches of untrusted agents to a value, with bounds on their cost. Which patches are expected is decided
- * in `thread.ts`.
+ * Applies JSON Patches of untrusted agents to a value, with bounds on their cost. Which patches are expected is decided in
+ * `thread.ts`.
  */
 
 import { isRecord } from '@parley/core/domain/plain-record';
@@ -16,9 +16,9 @@ export class PatchError extends Error {
 }
 
 /**
- * Applies a JSON Patch (RFC 6902) to a value that it may modify, and returns the result. `onRead` gets each value
- * before an operation traverses all of it, and may throw: a short operation may name a large value. Throws PatchError;
- * the value must not be used after that.
+ * Applies a JSON Patch (RFC 6902) to a value that it may modify, and returns the result. `onRead` gets each value before an
+ * operation traverses all of it, and may throw: a short operation may name a large value. Throws PatchError; the value must not
+ * be used after that.
  */
 export function applyPatch(
   root: unknown,

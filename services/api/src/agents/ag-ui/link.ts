@@ -1,6 +1,5 @@
 /**
- * Posts runs to AG-UI agents and reads their events safely. What the events mean is decided in `thread.ts` and
- * `run-task.ts`.
+ * Posts runs to AG-UI agents and reads their events safely. What the events mean is decided in `thread.ts` and `run-task.ts`.
  */
 
 import { AsyncLocalStorage } from 'node:async_hooks';
@@ -20,8 +19,8 @@ import { MalformedRun, type ReadEvent, readAgUiEvent } from './events.ts';
 export interface AgUiLink {
   readonly agent: AgUiAgentTarget;
   /**
-   * Posts a run, and reads its events until the run or the connection ends. Throws RemoteFault, MalformedRun and the
-   * reason of an aborted signal. Stopping earlier closes the connection, which cancels the run in AG-UI.
+   * Posts a run, and reads its events until the run or the connection ends. Throws RemoteFault, MalformedRun and the reason of
+   * an aborted signal. Stopping earlier closes the connection, which cancels the run in AG-UI.
    */
   run(input: object, signal: AbortSignal): AsyncGenerator<ReadEvent, void>;
   /** Removes from the agent's texts the secrets that were sent to it. */
@@ -133,8 +132,8 @@ async function leave(
 }
 
 /**
- * Reads a reply to its end, up to a time limit. Some agents store the thread only after they have sent the run's end,
- * and their frameworks cancel that if the client disconnects.
+ * Reads a reply to its end, up to a time limit. Some agents store the thread only after they have sent the run's end, and their
+ * frameworks cancel that if the client disconnects.
  */
 async function readToEnd(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
   const leave = () => void reader.cancel().catch(() => undefined);
@@ -173,8 +172,8 @@ async function* eventsOf(
 }
 
 /**
- * People read the agent's interrupts, so invisible characters are removed from these. Its other output is data and
- * stays unchanged.
+ * People read the agent's interrupts, so invisible characters are removed from these. Its other output is data and stays
+ * unchanged.
  */
 function withVisibleInterrupts(event: ReadEvent): ReadEvent {
   return event.type === 'RUN_FINISHED' ? { ...event, outcome: visibleLabels(event.outcome) } : event;

@@ -36,8 +36,8 @@ export const TURN_ENDS = 'turn-ends';
 const TOOL_NAME_MAX = 128;
 
 /**
- * Puts all the interrupts of a run to the person at once, and waits until all of them have ended. Repeated interrupts
- * lead to the same questions. Throws the reason of the call's signal.
+ * Puts all the interrupts of a run to the person at once, and waits until all of them have ended. Repeated interrupts lead to
+ * the same questions. Throws the reason of the call's signal.
  */
 export async function answerInterrupts(
   asker: InterruptAsker,
@@ -75,9 +75,7 @@ async function answerInterrupt(
   }
 }
 
-/**
- * The resume entry for an interrupt. AG-UI has no term for declining; another Parley reads the payload `false` as that.
- */
+/** The resume entry for an interrupt. AG-UI has no term for declining; another Parley reads the payload `false` as that. */
 function entryOf(
   interrupt: AgUiInterrupt,
   outcome: Pick<AskOutcome, 'status' | 'content'> | undefined,

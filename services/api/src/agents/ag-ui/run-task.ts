@@ -1,6 +1,6 @@
 /**
- * Has an AG-UI agent do a task, run after run, so that any pod can continue it. The events of a run are applied in
- * `thread.ts`, posting is in `link.ts`.
+ * Has an AG-UI agent do a task, run after run, so that any pod can continue it. The events of a run are applied in `thread.ts`,
+ * posting is in `link.ts`.
  */
 
 import { readable } from '@parley/core/domain/readable';
@@ -26,8 +26,8 @@ const TOKEN_EXPIRED = 'token_expired';
 const PASSING_CODES: ReadonlySet<string> = new Set(['unavailable', 'rate_limited', 'pod_busy']);
 
 /**
- * Gives a task to an AG-UI agent, or continues a task that this pod or another one began. Each run is recorded before
- * it is posted, and its end afterwards, so a run is begun only once. Rejects only with the reason of the call's signal.
+ * Gives a task to an AG-UI agent, or continues a task that this pod or another one began. Each run is recorded before it is
+ * posted, and its end afterwards, so a run is begun only once. Rejects only with the reason of the call's signal.
  */
 export async function runAgUiTask(
   parts: Pick<AgUiTaskRun, 'link' | 'call' | 'rules'>,
@@ -81,8 +81,8 @@ async function converse(run: AgUiTaskRun): Promise<ToolOutcome> {
 }
 
 /**
- * Posts a run, and reads it until its end, which is recorded. A run that may have begun is posted again only to agents
- * that continue a run under the same id. With other agents, the outcome of the task is unknown.
+ * Posts a run, and reads it until its end, which is recorded. A run that may have begun is posted again only to agents that
+ * continue a run under the same id. With other agents, the outcome of the task is unknown.
  */
 async function postUntilEnded(
   run: AgUiTaskRun,

@@ -1,6 +1,5 @@
 /**
- * Applies the events of a run to its thread, within a limit of size. Posting runs and storing the thread are in
- * `run-task.ts`.
+ * Applies the events of a run to its thread, within a limit of size. Posting runs and storing the thread are in `run-task.ts`.
  */
 
 import { jsonBytes } from '@parley/shared/domain/json/bytes';
@@ -54,8 +53,8 @@ export function createRunFold(before: AgUiThread, bytesMax: number): RunFold {
   let size = jsonBytes([messages, state]);
 
   /**
-   * Adds to the estimated size. Data may also have been removed, so the estimate can be too high. The thread is
-   * measured only well above the limit: measuring at each small event would be too slow for a thread near the limit.
+   * Adds to the estimated size. Data may also have been removed, so the estimate can be too high. The thread is measured only
+   * well above the limit: measuring at each small event would be too slow for a thread near the limit.
    */
   function grow(bytes: number): void {
     size += bytes;

@@ -2,8 +2,8 @@ import { createRequire } from 'node:module';
 import { compileLinear } from '@parley/core/domain/forms/linear-pattern';
 
 /**
- * A rule over the arguments of a call. The result is also true if the rule cannot be evaluated or would take too long;
- * then a person decides.
+ * A rule over the arguments of a call. The result is also true if the rule cannot be evaluated or would take too long; then a
+ * person decides.
  */
 export type ArgumentRule = (args: Readonly<Record<string, unknown>>) => boolean;
 
@@ -22,9 +22,9 @@ const MATCHES = 'matches';
 const MATCHES_LINEAR = 'matchesLinear';
 
 /**
- * Compiles a rule in the Common Expression Language over the variable `args`. Throws the reason if the rule is
- * malformed or cannot yield a truth value. The language is loaded with the first rule, because most configurations have
- * none. The model chooses the arguments, so each evaluation has a limit of steps.
+ * Compiles a rule in the Common Expression Language over the variable `args`. Throws the reason if the rule is malformed or
+ * cannot yield a truth value. The language is loaded with the first rule, because most configurations have none. The model
+ * chooses the arguments, so each evaluation has a limit of steps.
  */
 export function compileRule(text: string): ArgumentRule {
   const { Environment } = createRequire(import.meta.url)('@marcbachmann/cel-js') as Cel;
@@ -45,8 +45,8 @@ export function compileRule(text: string): ArgumentRule {
     throw new Error(`has the type ${String(checked.type)}, and must be true or false`);
   return (args) => {
     try {
-      // A loop visits at most all values of the arguments, plus one such set for each added list, or the characters of
-      // a split text.
+      // A loop visits at most all values of the arguments, plus one such set for each added list, or the characters of a split
+      // text.
       const visits = hasSplit ? JSON.stringify(args).length : countValues(args);
       stepsLeft = STEPS_MAX - nodes * (visits * (sums + 1)) ** depth;
       return stepsLeft < 0 || rule({ args }) !== false;

@@ -1,6 +1,6 @@
 /**
- * Checks the environment variables that the configuration names, and the URLs in production. References between entries
- * are checked in `references.ts`.
+ * Checks the environment variables that the configuration names, and the URLs in production. References between entries are
+ * checked in `references.ts`.
  */
 
 import { faultOfUrl, LOOPBACK_HOSTS } from '@parley/core/domain/url';
@@ -15,8 +15,7 @@ interface Use {
   readonly path: Path;
   readonly name: string;
   /**
-   * True if the value is sent in a header, which accepts printable ASCII only. The environment of a process accepts any
-   * text.
+   * True if the value is sent in a header, which accepts printable ASCII only. The environment of a process accepts any text.
    */
   readonly inHeader: boolean;
 }

@@ -103,9 +103,7 @@ function sentenceOfKey(key: string, known: readonly string[]): string {
   return `is not a known key${near === '' ? `; known keys are ${known.map((name) => `\`${name}\``).join(', ')}` : near}`;
 }
 
-/**
- * A person may write a secret itself under a wrong key. Returns the similar key that expects the name of a variable.
- */
+/** A person may write a secret itself under a wrong key. Returns the similar key that expects the name of a variable. */
 function knownSecretKey(key: string, known: readonly string[]): string | undefined {
   const named = known.filter((name) => /Env$/.test(name));
   // The key is a misspelled name of a variable's key, so the ordinary hint is better.

@@ -1,6 +1,6 @@
 /**
- * Reads the configuration file and collects all its faults, so that one start reports all of them. The rules are in the
- * schemas and in the files beside this one.
+ * Reads the configuration file and collects all its faults, so that one start reports all of them. The rules are in the schemas
+ * and in the files beside this one.
  */
 
 import { readFileSync, statSync } from 'node:fs';
@@ -22,8 +22,8 @@ const FILE_BYTES_MAX = 1_048_576;
 export interface LoadedAgentsConfig {
   readonly config: AgentsConfig;
   /**
-   * The value of an environment variable that the configuration names. Throws for any other variable. The value must
-   * never be logged.
+   * The value of an environment variable that the configuration names. Throws for any other variable. The value must never be
+   * logged.
    */
   readonly secretOf: (envName: string) => string;
   /** True if requests to models use the proxy from the environment, as Node's own setting says. */

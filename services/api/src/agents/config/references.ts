@@ -1,6 +1,6 @@
 /**
- * Checks what a schema cannot check: references between entries, and contradictions among them. Environment variables
- * are checked in `environment.ts`.
+ * Checks what a schema cannot check: references between entries, and contradictions among them. Environment variables are
+ * checked in `environment.ts`.
  */
 
 import { isOfProject } from './connectors.ts';
@@ -22,8 +22,8 @@ type Section = (typeof SECTIONS)[number];
 /** The sections of agents that are called through a protocol. */
 const REMOTE_SECTIONS = ['acpAgents', 'a2aAgents', 'agUiAgents'] as const;
 /**
- * The ids in each section of the file, including those of invalid entries, so that a reference to an invalid entry is
- * not a second fault.
+ * The ids in each section of the file, including those of invalid entries, so that a reference to an invalid entry is not a
+ * second fault.
  */
 export type Ids = Readonly<Record<Section, readonly string[]>>;
 
@@ -68,8 +68,8 @@ function referFromOffer({ mcpOffer }: AgentsFile, refer: Refer): Finding[] {
 }
 
 /**
- * An unprefixed name must always mean the same tool, whichever servers can be reached. So the file must say which
- * server it belongs to.
+ * An unprefixed name must always mean the same tool, whichever servers can be reached. So the file must say which server it
+ * belongs to.
  */
 function faultsOfUnprefixed({ tools }: AgentsFile['mcpOffer']): Finding[] {
   const unprefixed = tools.flatMap(({ prefix, allow }, index) => (prefix ? [] : [{ allow, index }]));
@@ -196,10 +196,7 @@ function faultsOfWrongConnectors(file: AgentsFile): Finding[] {
   });
 }
 
-/**
- * A connector that discovers its authorization server belongs to one MCP server. Two servers would share its redirect
- * URI.
- */
+/** A connector that discovers its authorization server belongs to one MCP server. Two servers would share its redirect URI. */
 function faultsOfSharedConnectors(file: AgentsFile): Finding[] {
   const users = servicesOf(file).flatMap(({ path, connector }) =>
     connector !== undefined && connectorOf(file, connector)?.type === 'mcp_oauth'
@@ -240,10 +237,7 @@ function headerOf(connector: AgentsFile['connectors'][string]): string {
   return (connector.type === 'nango' ? connector.apiKeyHeader : undefined) ?? 'Authorization';
 }
 
-/**
- * Faults of the default agent: the file has no agents, has several and no default, or names a default that nobody may
- * use.
- */
+/** Faults of the default agent: the file has no agents, has several and no default, or names a default that nobody may use. */
 export function faultsOfDefault(file: AgentsFile, ids: Ids): Finding[] {
   if (ids.agents.length === 0) {
     const isNeeded = file.mcpOffer.tools.length === 0;

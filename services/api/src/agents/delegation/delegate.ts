@@ -1,6 +1,6 @@
 /**
- * Runs another agent of this deployment on a task, on this pod or on any pod. The run itself is in `run-delegate.ts`,
- * following it on another pod in `follow.ts`.
+ * Runs another agent of this deployment on a task, on this pod or on any pod. The run itself is in `run-delegate.ts`, following
+ * it on another pod in `follow.ts`.
  */
 
 import { messageIdOf, mintStreamRequestId, type StreamRef } from '@parley/core/domain/ids';
@@ -37,8 +37,7 @@ export interface DelegateDeps extends FollowDeps {
   /** Marks a run as worked on by this pod, until the returned function is called. */
   readonly reserve: (run: StreamRef) => () => void;
   /**
-   * Ends a run that this pod has begun but does not work on. A run that has ended, or that another pod owns, stays
-   * unchanged.
+   * Ends a run that this pod has begun but does not work on. A run that has ended, or that another pod owns, stays unchanged.
    */
   readonly endBegun: (run: StreamRef) => void;
   /** Whether a delegate works on the pod of its delegator, or on any pod. */
@@ -46,9 +45,9 @@ export interface DelegateDeps extends FollowDeps {
 }
 
 /**
- * Runs another agent on a task, as a run with its own record, feed and conversation. The run's answer is the outcome of
- * the call. Its tool calls and questions appear on the turn's stream. It ends with its delegator. It counts towards the
- * delegator's tokens and, except for its waits, the delegator's working time.
+ * Runs another agent on a task, as a run with its own record, feed and conversation. The run's answer is the outcome of the
+ * call. Its tool calls and questions appear on the turn's stream. It ends with its delegator. It counts towards the delegator's
+ * tokens and, except for its waits, the delegator's working time.
  */
 export function createDelegate(deps: DelegateDeps): Delegate {
   return async (call, id, task) => {

@@ -1,6 +1,4 @@
-/**
- * Follows a delegate that works on any pod, through the feed of its run. Beginning the delegate is in `delegate.ts`.
- */
+/** Follows a delegate that works on any pod, through the feed of its run. Beginning the delegate is in `delegate.ts`. */
 
 import { retryWhileUnavailable } from '@parley/shared/async/retry-while-unavailable';
 import { DETACHED, type RunRef } from '@parley/shared/domain/runs/run';
@@ -38,9 +36,9 @@ interface Followed {
 type EndEvent = TurnEvent & { type: 'turn-finished' | 'turn-failed' };
 
 /**
- * Follows the feed of a delegate that works on any pod: forwards its tool calls to the turn's stream, pauses the clock
- * while it waits for the person, and counts its tokens. If the delegator ends first, stops the delegate and rejects
- * with the delegator's abort reason.
+ * Follows the feed of a delegate that works on any pod: forwards its tool calls to the turn's stream, pauses the clock while it
+ * waits for the person, and counts its tokens. If the delegator ends first, stops the delegate and rejects with the delegator's
+ * abort reason.
  */
 export async function followDelegate(
   deps: FollowDeps,
@@ -115,8 +113,8 @@ async function followToEnd(
 }
 
 /**
- * Returns false for a run that has been resumed but does not work yet. A turn that detached for such a run would be
- * resumed at once.
+ * Returns false for a run that has been resumed but does not work yet. A turn that detached for such a run would be resumed at
+ * once.
  */
 async function isDetached(runs: Pick<Runs, 'standing'>, run: RunRef, signal: AbortSignal): Promise<boolean> {
   const standing = await retryWhileUnavailable(() => runs.standing(run), signal);
@@ -124,8 +122,7 @@ async function isDetached(runs: Pick<Runs, 'standing'>, run: RunRef, signal: Abo
 }
 
 /**
- * Pauses the delegator's clock while the delegate waits for a person. While the delegate is detached, the turn counts
- * as idle.
+ * Pauses the delegator's clock while the delegate waits for a person. While the delegate is detached, the turn counts as idle.
  */
 function createPauseTracker({ clock, turn }: RunContext) {
   let endPause: (() => void) | undefined;

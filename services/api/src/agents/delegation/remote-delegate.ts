@@ -1,6 +1,4 @@
-/**
- * Works on a delegate's run whose delegator is on another pod. The same on the delegator's own pod is in `delegate.ts`.
- */
+/** Works on a delegate's run whose delegator is on another pod. The same on the delegator's own pod is in `delegate.ts`. */
 
 import type { StreamRef } from '@parley/core/domain/ids';
 import { retryWhileUnavailable } from '@parley/shared/async/retry-while-unavailable';

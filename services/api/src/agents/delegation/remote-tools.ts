@@ -49,8 +49,8 @@ function skillTool(
 }
 
 /**
- * Continues a call of a skill that is no longer offered, for example because the card has changed. The record of the
- * call names the skill.
+ * Continues a call of a skill that is no longer offered, for example because the card has changed. The record of the call names
+ * the skill.
  */
 export function recordedSkillTool(
   deps: RemoteCallDeps,

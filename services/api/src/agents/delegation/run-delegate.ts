@@ -20,8 +20,8 @@ interface DelegateWork extends RunAgent {
   readonly title: string;
   readonly input: readonly Message[];
   /**
-   * Id of the delegating call on the turn's stream, where the delegate's calls appear too. Absent if the delegator
-   * follows the delegate's own feed.
+   * Id of the delegating call on the turn's stream, where the delegate's calls appear too. Absent if the delegator follows the
+   * delegate's own feed.
    */
   readonly callId?: string;
   /** Id of the delegating call on the turn's stream, even if the turn is on another pod. */
@@ -86,8 +86,8 @@ export async function runDelegate(by: Delegator, owned: OwnedRun, work: Delegate
 }
 
 /**
- * Ends the run of a delegate that cannot continue. Resolves with the outcome for the delegator; rejects with the
- * delegator's abort reason if the delegator has ended.
+ * Ends the run of a delegate that cannot continue. Resolves with the outcome for the delegator; rejects with the delegator's
+ * abort reason if the delegator has ended.
  */
 export async function failDelegate(
   by: Delegator,

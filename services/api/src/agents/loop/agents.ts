@@ -1,7 +1,4 @@
-/**
- * Opens the configured agents for turns: access, model, limits and tools. The loop that runs an agent is in
- * `run-steps.ts`.
- */
+/** Opens the configured agents for turns: access, model, limits and tools. The loop that runs an agent is in `run-steps.ts`. */
 
 import { ParleyError } from '@parley/core/domain/errors';
 import type { NotifyRules } from '@parley/core/domain/notify';
@@ -27,15 +24,13 @@ export interface Agents {
   /** The agents with which the caller may begin turns, in the order of the configuration. */
   list(caller: Caller): readonly { readonly id: string; readonly title: string }[];
   /**
-   * The id of the agent that a caller names, or of the default agent. Throws `invalid_request` both if there is no such
-   * agent and if the caller may not begin turns with it, so that callers cannot tell which.
+   * The id of the agent that a caller names, or of the default agent. Throws `invalid_request` both if there is no such agent
+   * and if the caller may not begin turns with it, so that callers cannot tell which.
    */
   admit(caller: Caller, id: string | undefined): string;
   /** True for a configured agent, and for the name of a single-call run of a server whose tools are offered. */
   isKnown(id: string): boolean;
-  /**
-   * The agent with that id, or the default agent, regardless of the caller. Throws `invalid_request` if there is none.
-   */
+  /** The agent with that id, or the default agent, regardless of the caller. Throws `invalid_request` if there is none. */
   find(id: string | undefined): FoundAgent;
   /** The agent with its model and its tools for this person, ready for a turn. */
   open(id: string, person: TurnPerson, signal: AbortSignal): Promise<RunAgent>;
@@ -113,9 +108,7 @@ function titleOf({ agents, mcpServers }: AgentsConfig, id: string): string | und
   return call === undefined ? agents[id]?.title : mcpServers[call.server]?.title;
 }
 
-/**
- * Undefined if the configuration neither offers the server's tools to MCP clients nor its pages in the agent's chats.
- */
+/** Undefined if the configuration neither offers the server's tools to MCP clients nor its pages in the agent's chats. */
 function limitsOfCall({ agents, mcpOffer }: AgentsConfig, call: OneCall): ServerCallLimits | undefined {
   if ('read' in call || call.agent === undefined)
     return mcpOffer.tools.find(({ server }) => server === call.server)?.limits;

@@ -1,6 +1,5 @@
 /**
- * Derives from a run's record the state from which any pod continues it. Pure; reading the record is in
- * `read-checkpoint.ts`.
+ * Derives from a run's record the state from which any pod continues it. Pure; reading the record is in `read-checkpoint.ts`.
  */
 
 import type { Message, PauseRecord, Run, StepRecord } from '@parley/shared/domain/runs/run';

@@ -4,8 +4,8 @@ import { withoutImages } from './images.ts';
 const CUT = { type: 'text', text: '[This reply was stopped before its end.]' };
 
 /**
- * The history as models read it. It says which of their replies were not finished, and omits images because of which a
- * request was refused.
+ * The history as models read it. It says which of their replies were not finished, and omits images because of which a request
+ * was refused.
  */
 export function asModelReads(history: readonly RememberedMessage[]): readonly Message[] {
   const refused = history.findLastIndex(({ areEarlierImagesRefused }) => areEarlierImagesRefused);

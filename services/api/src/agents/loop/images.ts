@@ -29,8 +29,8 @@ interface SentMessages {
 }
 
 /**
- * Removes from a request the files that the agent does not accept. In earlier messages, a text replaces them, because
- * only the newest message is answered.
+ * Removes from a request the files that the agent does not accept. In earlier messages, a text replaces them, because only the
+ * newest message is answered.
  */
 export function admitImages({ input, before }: SentMessages, images: TakenImages): SentMessages {
   const taken = limitImages([...before, ...input], images);
@@ -46,8 +46,8 @@ export function asModelTakes(messages: readonly Message[], images: TakenImages):
 }
 
 /**
- * The messages without images, for a model's server that refused a request with images. Returns the same list if there
- * are no images.
+ * The messages without images, for a model's server that refused a request with images. Returns the same list if there are no
+ * images.
  */
 export function withoutImages(messages: readonly Message[]): readonly Message[] {
   const holdsImage = ({ role, content }: Message) =>
@@ -58,8 +58,8 @@ export function withoutImages(messages: readonly Message[]): readonly Message[] 
 }
 
 /**
- * Removes images if the model accepts none, URLs if it accepts only bytes, and images beyond the limits. The newest
- * images are kept longest.
+ * Removes images if the model accepts none, URLs if it accepts only bytes, and images beyond the limits. The newest images are
+ * kept longest.
  */
 function limitImages(messages: readonly Message[], images: TakenImages): readonly Message[] {
   let number = 0;

@@ -1,6 +1,6 @@
 /**
- * Runs one step of a model and appends its text to the feed. Calling the requested tools is in `run-steps.ts`, the HTTP
- * details are in `model/`.
+ * Runs one step of a model and appends its text to the feed. Calling the requested tools is in `run-steps.ts`, the HTTP details
+ * are in `model/`.
  */
 
 import type { Message, StepRecord } from '@parley/shared/domain/runs/run';

@@ -11,8 +11,8 @@ interface ReadCheckpointDeps {
 }
 
 /**
- * The checkpoint of a run that this pod continues, including the tokens of delegates that ended within the unfinished
- * step. Only the delegates' own records contain these tokens; a record that cannot be read is not counted.
+ * The checkpoint of a run that this pod continues, including the tokens of delegates that ended within the unfinished step.
+ * Only the delegates' own records contain these tokens; a record that cannot be read is not counted.
  */
 export async function readCheckpoint({ runs, onFault }: ReadCheckpointDeps, run: Run): Promise<Checkpoint> {
   const from = checkpointOf(run);

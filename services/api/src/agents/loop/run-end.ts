@@ -36,8 +36,8 @@ export async function finishTurn(
 }
 
 /**
- * Writes the end of a turn that cannot continue: as stopped if its person stopped it, otherwise as failed, with a
- * message for people. Never rejects. If the end could not be written, `writer.outcome` stays undefined.
+ * Writes the end of a turn that cannot continue: as stopped if its person stopped it, otherwise as failed, with a message for
+ * people. Never rejects. If the end could not be written, `writer.outcome` stays undefined.
  */
 export async function failTurn(
   ending: RunEnding,

@@ -1,6 +1,6 @@
 /**
- * The loop of an agent: a reply of the model, then its tool calls, until it calls no more tools. The begin and end of a
- * run are in `run.ts`, a single call is in `agents/tools/call-tool.ts`.
+ * The loop of an agent: a reply of the model, then its tool calls, until it calls no more tools. The begin and end of a run are
+ * in `run.ts`, a single call is in `agents/tools/call-tool.ts`.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -40,8 +40,8 @@ export interface RunAgent {
   /** Lets the agent's model write a text for a server. Absent without a model. */
   readonly sample?: SampleReply;
   /**
-   * The current tools. They are read again for every step, because a person may have connected an account. `called`
-   * names the tools that the current round calls.
+   * The current tools. They are read again for every step, because a person may have connected an account. `called` names the
+   * tools that the current round calls.
    */
   readonly tools: (signal: AbortSignal, called?: ReadonlySet<string>) => Promise<readonly Tool[]>;
   readonly limits: RunLimits;
@@ -135,8 +135,8 @@ export async function runSteps(
 }
 
 /**
- * Begins a step. The first step also shows what was omitted from the message. That text is only for the reader: the
- * model learns it with the message, and the history derives it from the message.
+ * Begins a step. The first step also shows what was omitted from the message. That text is only for the reader: the model
+ * learns it with the message, and the history derives it from the message.
  */
 async function beginStep(
   { writer }: Pick<RunContext, 'writer'>,
@@ -186,9 +186,9 @@ async function newRound(
 }
 
 /**
- * The reply to a transcript. A request that the model's server refuses is repeated once without the images of earlier
- * messages, which would make every later turn of the conversation fail, too. The images count as the reason only if the
- * repeated request succeeds.
+ * The reply to a transcript. A request that the model's server refuses is repeated once without the images of earlier messages,
+ * which would make every later turn of the conversation fail, too. The images count as the reason only if the repeated request
+ * succeeds.
  */
 async function replyTo(
   transcript: Transcript,

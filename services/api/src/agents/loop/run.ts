@@ -32,8 +32,8 @@ export interface RunOptions
 }
 
 /**
- * Runs one turn to its end. Resolves when the turn has ended or another pod owns it. Rejects if the run could not be
- * released; its calls and delegates have then ended, and their questions are withdrawn.
+ * Runs one turn to its end. Resolves when the turn has ended or another pod owns it. Rejects if the run could not be released;
+ * its calls and delegates have then ended, and their questions are withdrawn.
  */
 export async function runTurn(options: RunOptions): Promise<void> {
   const { run, writer, stopped, support, reach, notify, delivery, idle, history, input, onFault, limits } =
@@ -94,8 +94,8 @@ export async function runTurn(options: RunOptions): Promise<void> {
 }
 
 /**
- * The messages that the turn has answered, as they are stored. The last one records whether earlier images are kept
- * from models.
+ * The messages that the turn has answered, as they are stored. The last one records whether earlier images are kept from
+ * models.
  */
 function answered(input: readonly Message[], { areEarlierImagesRefused }: Transcript): readonly Message[] {
   const last = input.at(-1);

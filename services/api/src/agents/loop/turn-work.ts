@@ -1,6 +1,5 @@
 /**
- * Prepares the work on a turn that this pod has begun or claimed: agent, history, checkpoint. The turn itself runs in
- * `run.ts`.
+ * Prepares the work on a turn that this pod has begun or claimed: agent, history, checkpoint. The turn itself runs in `run.ts`.
  */
 
 import { retryWhileUnavailable } from '@parley/shared/async/retry-while-unavailable';

@@ -65,10 +65,7 @@ export interface ConnectionOptions {
   /** Aborts the attempt. */
   readonly signal: AbortSignal;
   readonly revision: McpRevision;
-  /**
-   * Throws `NoSession` if the server keeps no session (2025-11-25 over HTTP), because it could then not receive an
-   * answer.
-   */
+  /** Throws `NoSession` if the server keeps no session (2025-11-25 over HTTP), because it could then not receive an answer. */
   readonly needsSession?: boolean | undefined;
   /** Called when the connection has ended, whether through `close` or not. */
   readonly onClosed: () => void;
@@ -102,8 +99,8 @@ export async function openConnection(
   };
   const questions = modes && createConnectionQuestions({ modes, progressMs, onEndless });
   const client = createClient(deps, options, questions);
-  // The SDK processes a message on a request's stream in the context of that request. Other messages are not attributed
-  // to a call.
+  // The SDK processes a message on a request's stream in the context of that request. Other messages are not attributed to a
+  // call.
   client.setNotificationHandler('notifications/message', ({ params }) =>
     exchanges.getStore()?.onLog?.(params),
   );
@@ -172,8 +169,8 @@ function createClient(
       probe: { timeoutMs: limits.connectTimeoutMs },
     },
     inputRequired: { autoFulfill: false },
-    // Output schemas are not validated. They come from the server, so their patterns may not terminate. An error about
-    // a mismatch would also hide that the tool ran.
+    // Output schemas are not validated. They come from the server, so their patterns may not terminate. An error about a
+    // mismatch would also hide that the tool ran.
     jsonSchemaValidator: { getValidator: acceptAny },
   });
   client.setNotificationHandler('notifications/tools/list_changed', () => options.onToolsChanged());

@@ -31,10 +31,7 @@ export function resultOf(result: CallToolResult, { bytesMax, whole }: ResultRule
   };
 }
 
-/**
- * The result without the server's name in `_meta`: clients of Parley get the result from Parley, whose name belongs
- * there.
- */
+/** The result without the server's name in `_meta`: clients of Parley get the result from Parley, whose name belongs there. */
 function withoutName({ _meta = {}, ...result }: CallToolResult): CallToolResult {
   const { [SERVER_INFO_META_KEY]: _name, ...meta } = _meta;
   return { ...result, ...(Object.keys(meta).length > 0 && { _meta: meta }) };

@@ -33,9 +33,7 @@ export class ForeignOrigin extends Error {
   }
 }
 
-/**
- * The server no longer knows the session, and may have executed the request. The cause is the error of that request.
- */
+/** The server no longer knows the session, and may have executed the request. The cause is the error of that request. */
 export class SessionLost extends Error {
   constructor(cause: unknown) {
     super('the session was lost', { cause });

@@ -1,6 +1,6 @@
 /**
- * Opens connections in a fitting revision, and delays restarts of crashing programs. The handshake is in
- * `connection.ts`, the choice of the revision in `revisions/negotiation.ts`.
+ * Opens connections in a fitting revision, and delays restarts of crashing programs. The handshake is in `connection.ts`, the
+ * choice of the revision in `revisions/negotiation.ts`.
  */
 
 import { type McpConnection, type McpConnectionDeps, openConnection } from './connection.ts';
@@ -17,8 +17,8 @@ interface OpenHooks {
 }
 
 /**
- * Opens connections, in the revision of their target or in the one in which the server can ask. Delays the restart of a
- * child process that crashes repeatedly.
+ * Opens connections, in the revision of their target or in the one in which the server can ask. Delays the restart of a child
+ * process that crashes repeatedly.
  */
 export function createOpener(
   deps: McpConnectionDeps,

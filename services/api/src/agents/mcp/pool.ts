@@ -2,9 +2,7 @@
 
 import type { McpConnection } from './connection.ts';
 
-/**
- * The target of a connection. `key` identifies server and credential; `fingerprint` also covers transport and headers.
- */
+/** The target of a connection. `key` identifies server and credential; `fingerprint` also covers transport and headers. */
 export interface ConnectionTarget {
   readonly key: string;
   readonly fingerprint: string;
@@ -22,8 +20,8 @@ export interface Pool<P extends ConnectionTarget> {
   /** Runs `work` on the target's connection, which is opened if necessary. Throws the error if opening fails. */
   use<T>(target: P, work: (connection: McpConnection) => Promise<T>): Promise<T>;
   /**
-   * Excludes the target's connection from further calls; it closes after its last call. If `connection` is given, does
-   * so only for that connection.
+   * Excludes the target's connection from further calls; it closes after its last call. If `connection` is given, does so only
+   * for that connection.
    */
   retire(target: P, connection?: McpConnection): void;
   /** Number of connections that are open or being opened. */

@@ -1,6 +1,6 @@
 /**
- * Adds the project's credential to the requests of MCP servers, and renews it when a server refuses it. Obtaining
- * credentials is in `accounts/connectors`.
+ * Adds the project's credential to the requests of MCP servers, and renews it when a server refuses it. Obtaining credentials
+ * is in `accounts/connectors`.
  */
 
 import { retryWhileUnavailable } from '@parley/shared/async/retry-while-unavailable';
@@ -24,15 +24,15 @@ export interface ProjectCredentials {
 interface RefusedToken {
   readonly version: number;
   /**
-   * The scopes to request: those of the token and those that the server demands, separated by spaces. Absent if the
-   * token does not lack scopes.
+   * The scopes to request: those of the token and those that the server demands, separated by spaces. Absent if the token does
+   * not lack scopes.
    */
   readonly scope?: string;
 }
 
 /**
- * After a new token was refused, no token is replaced for this long. Otherwise a server that refuses every token would
- * cause a new one for each call.
+ * After a new token was refused, no token is replaced for this long. Otherwise a server that refuses every token would cause a
+ * new one for each call.
  */
 const REFUSED_MS = 10_000;
 /** Separates the project's connections from those without a credential. */
@@ -49,8 +49,8 @@ const REFUSED: McpFailure = {
 };
 
 /**
- * Adds the project's credential to the requests of servers that carry no person's credential. A token that the server
- * refuses (HTTP 401), or that lacks scopes (HTTP 403), is replaced and the request is sent once more. Nobody is asked.
+ * Adds the project's credential to the requests of servers that carry no person's credential. A token that the server refuses
+ * (HTTP 401), or that lacks scopes (HTTP 403), is replaced and the request is sent once more. Nobody is asked.
  */
 export function withProjectAccess(
   mcp: McpTools,

@@ -28,8 +28,8 @@ export type SendRequest = <T>(
 ) => Promise<RequestResult<T>>;
 
 /**
- * Makes the sender of requests. If the server no longer knows the session, the next request opens a new one. The failed
- * request is repeated there once, if the server has not executed it or its repetition is harmless.
+ * Makes the sender of requests. If the server no longer knows the session, the next request opens a new one. The failed request
+ * is repeated there once, if the server has not executed it or its repetition is harmless.
  */
 export function createRequestSender(pool: Pool<ServerTarget>, exchanges: Exchanges): SendRequest {
   return async (target, bounds, work) => {

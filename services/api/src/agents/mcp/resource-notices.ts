@@ -1,8 +1,8 @@
 /** The changes of resources that one connection reports. */
 export interface ResourceNotices {
   /**
-   * Calls the listener with the address of each changed resource, and without an address if changes may have been
-   * missed. The returned function ends this.
+   * Calls the listener with the address of each changed resource, and without an address if changes may have been missed. The
+   * returned function ends this.
    */
   follow(listener: (uri?: string) => void): () => void;
   /** Reports a change. Without an address, changes may have been missed. */

@@ -39,9 +39,7 @@ export interface McpUnauthorized {
   readonly resourceMetadataUrl?: string;
   /** The scopes that the server requires. */
   readonly scope?: string;
-  /**
-   * Present if the server accepted the same credential earlier in the same call, so the credential is no longer valid.
-   */
+  /** Present if the server accepted the same credential earlier in the same call, so the credential is no longer valid. */
   readonly wasAccepted?: true;
 }
 
@@ -83,8 +81,8 @@ export interface McpRound {
 }
 
 /**
- * The handle of a task that the server made of the call (2026-07-28). It is never shown, because its id may be all that
- * a server requires for access.
+ * The handle of a task that the server made of the call (2026-07-28). It is never shown, because its id may be all that a
+ * server requires for access.
  */
 export interface McpTaskHandle {
   readonly type: 'task';
@@ -119,8 +117,7 @@ export interface McpTool {
   /** The server's own name for it. */
   readonly name: string;
   /**
-   * The name for models: the server's id and the tool's name, at most 64 characters of `[A-Za-z0-9_-]`, the same on
-   * every pod.
+   * The name for models: the server's id and the tool's name, at most 64 characters of `[A-Za-z0-9_-]`, the same on every pod.
    */
   readonly modelName: string;
   readonly title?: string;

@@ -1,8 +1,8 @@
 import { SdkHttpError } from '@modelcontextprotocol/client';
 
 /**
- * The state of a session after a failed request. `expired`: the server does not know the session, and has not executed
- * the request. `lost`: the server does not know the session, and may have executed the request.
+ * The state of a session after a failed request. `expired`: the server does not know the session, and has not executed the
+ * request. `lost`: the server does not know the session, and may have executed the request.
  */
 export type SessionFate = 'known' | 'expired' | 'lost';
 
@@ -18,9 +18,9 @@ const NO_SESSION =
   /session.{0,80}\b(?:not found|not initialized|unknown|invalid|expired|terminated)|\b(?:no|no valid|unknown|invalid|expired)(?: mcp)?[ -]session|server not initialized/i;
 
 /**
- * Makes the session check of a connection. Only a 404, or a refusal that names the session, shows that the server did
- * nothing. Any other status may come from a tool, a proxy or an overload, so a ping on the same session decides.
- * Requests that fail together share one ping.
+ * Makes the session check of a connection. Only a 404, or a refusal that names the session, shows that the server did nothing.
+ * Any other status may come from a tool, a proxy or an overload, so a ping on the same session decides. Requests that fail
+ * together share one ping.
  */
 export function createSessionCheck(
   sessionId: () => string | undefined,

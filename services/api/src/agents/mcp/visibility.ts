@@ -36,9 +36,8 @@ const STATEMENTS = [
 type Meta = Readonly<Record<string, unknown>>;
 
 /**
- * Reads the `_meta` of a tool. If several places have a declaration, all must agree. A declaration that is not a list
- * allows nobody: a missing button does less harm than a button that a model presses. Some servers write `null` for no
- * declaration.
+ * Reads the `_meta` of a tool. If several places have a declaration, all must agree. A declaration that is not a list allows
+ * nobody: a missing button does less harm than a button that a model presses. Some servers write `null` for no declaration.
  */
 export function visibilityOf(meta: unknown): Visibility {
   if (!isRecord(meta)) return FOR_ALL;
@@ -58,9 +57,7 @@ export function isVisible(
 // The maximum size as JSON. Clients read it for each tool.
 const META_BYTES_MAX = 16_000;
 
-/**
- * The `_meta` of a tool for clients, with its visibility in one place. If it is too large, only the visibility remains.
- */
+/** The `_meta` of a tool for clients, with its visibility in one place. If it is too large, only the visibility remains. */
 export function metaForClients(meta: unknown, { model, app }: Visibility): Meta | undefined {
   if (!isRecord(meta)) return undefined;
   const shown = visibleTexts(meta);

@@ -1,6 +1,6 @@
 /**
- * Puts together the tools that an agent is offered, from servers, other agents and Parley itself. How a tool works is
- * in `agents/tools` and the folders of the protocols.
+ * Puts together the tools that an agent is offered, from servers, other agents and Parley itself. How a tool works is in
+ * `agents/tools` and the folders of the protocols.
  */
 
 import type { PushesOf } from '../a2a/call-agent.ts';
@@ -189,8 +189,8 @@ export function createToolbox(deps: ToolboxDeps): ToolsOf {
 }
 
 /**
- * The services for which secrets may be asked, by their titles in the configuration: the names that a server gives
- * itself and its tools are untrusted.
+ * The services for which secrets may be asked, by their titles in the configuration: the names that a server gives itself and
+ * its tools are untrusted.
  */
 function takersOf({ service, tools }: Offer): SecretTaker[] {
   return tools.map(({ name, title }) => ({

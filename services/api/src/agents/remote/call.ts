@@ -27,8 +27,8 @@ interface TaskByCredential {
 }
 
 /**
- * Gives a task to an agent with the project's credential or the person's own. If the person has no credential, they are
- * asked to connect. Rejects only with the reason of the call's signal.
+ * Gives a task to an agent with the project's credential or the person's own. If the person has no credential, they are asked
+ * to connect. Rejects only with the reason of the call's signal.
  */
 export async function callForPerson(
   deps: CallingDeps,
@@ -55,8 +55,8 @@ export async function callForPerson(
 }
 
 /**
- * True if the agent may be told the person's id. The header names no tenant, so the same id in two tenants would look
- * like one person.
+ * True if the agent may be told the person's id. The header names no tenant, so the same id in two tenants would look like one
+ * person.
  */
 export function isForTenant(
   { userHeader, userTenant }: Pick<CalledAgent, 'userHeader' | 'userTenant'>,

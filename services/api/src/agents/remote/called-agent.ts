@@ -64,8 +64,8 @@ export interface CalledFor {
 }
 
 /**
- * The headers that identify the person of a task. Ids may contain any character. `%` is encoded too, so that different
- * ids stay different.
+ * The headers that identify the person of a task. Ids may contain any character. `%` is encoded too, so that different ids stay
+ * different.
  */
 export function personHeaders(
   { userHeader }: Pick<CalledAgent, 'userHeader'>,

@@ -1,8 +1,8 @@
 import { createEventSplitter, dataOf } from '../mcp/transports/events.ts';
 
 /**
- * Ends an event stream at the first event whose data is not JSON. The SDK would write such data, which a remote agent
- * controls, to the console. Other responses stay unchanged.
+ * Ends an event stream at the first event whose data is not JSON. The SDK would write such data, which a remote agent controls,
+ * to the console. Other responses stay unchanged.
  */
 export function guardEvents(response: Response): Response {
   const isStream =
@@ -13,8 +13,8 @@ export function guardEvents(response: Response): Response {
 }
 
 /**
- * The rate at which a stream is read after a first burst. Events are hints that are parsed one by one, so an agent that
- * streams without end must not use more.
+ * The rate at which a stream is read after a first burst. Events are hints that are parsed one by one, so an agent that streams
+ * without end must not use more.
  */
 const BYTES_PER_MS = 256;
 const BURST_MS = 10_000;

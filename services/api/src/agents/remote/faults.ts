@@ -1,6 +1,6 @@
 /**
- * Classifies failed requests to remote agents, for every protocol. What a task does about a fault is decided in the
- * folder of its protocol.
+ * Classifies failed requests to remote agents, for every protocol. What a task does about a fault is decided in the folder of
+ * its protocol.
  */
 
 import { visible } from '@parley/core/domain/visible';

@@ -10,9 +10,7 @@ interface Partials {
 const TEXT_LENGTH_MAX = 4_000;
 /** The total length of the partial texts of a call, which the feed of the turn stores. */
 const SHOWN_LENGTH_MAX = 64_000;
-/**
- * A space, or a character of a script that is written without spaces. Headers contain no characters of these scripts.
- */
+/** A space, or a character of a script that is written without spaces. Headers contain no characters of these scripts. */
 const WORD_END =
   /[\s\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}]/u;
 

@@ -52,8 +52,8 @@ export async function askForAgent(
 }
 
 /**
- * The person opens a page of the agent, and then confirms that they have finished there. A result is undefined if the
- * question cannot be asked.
+ * The person opens a page of the agent, and then confirms that they have finished there. A result is undefined if the question
+ * cannot be asked.
  */
 export async function visitPage(
   call: ToolCall,

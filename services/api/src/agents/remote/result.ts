@@ -6,8 +6,8 @@ export interface RemoteTaskRules {
 }
 
 /**
- * The result of a task. `unauthorized`: the credential was refused, and the task can continue with another one.
- * `again`: the task can continue once the credential has been read again.
+ * The result of a task. `unauthorized`: the credential was refused, and the task can continue with another one. `again`: the
+ * task can continue once the credential has been read again.
  */
 export type RemoteTaskResult =
   | ToolOutcome

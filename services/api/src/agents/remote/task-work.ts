@@ -12,8 +12,8 @@ interface WorkParts<Link> {
 }
 
 /**
- * A remote agent's task that is under way on this pod. Its state is stored in the record of the call, so that any pod
- * can continue it.
+ * A remote agent's task that is under way on this pod. Its state is stored in the record of the call, so that any pod can
+ * continue it.
  */
 export interface TaskWork<Link, State> extends WorkParts<Link> {
   readonly clock: WorkClock;

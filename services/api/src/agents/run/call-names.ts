@@ -13,9 +13,7 @@ export function shownCallId({ shownId }: Pick<RunContext, 'shownId'>, toolCallId
   return shownId === undefined ? toolCallId : `${shownId}.${toolCallId}`;
 }
 
-/**
- * The id of a call on the stream that this pod writes: the stream of the turn, or that of a delegate for another pod.
- */
+/** The id of a call on the stream that this pod writes: the stream of the turn, or that of a delegate for another pod. */
 export function turnCallId({ delegate }: RunContext, toolCallId: string): string {
   return delegate === undefined ? toolCallId : `${delegate.callId}.${toolCallId}`;
 }

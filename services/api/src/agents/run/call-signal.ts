@@ -4,8 +4,8 @@ import { isInterrupted } from '@parley/shared/runs/interruption';
 const INTERRUPTED_CALL_GRACE_MS = 3_000;
 
 /**
- * Aborted together with the run, until the run is released. When the pod shuts down, a dispatched call gets a grace
- * period to return.
+ * Aborted together with the run, until the run is released. When the pod shuts down, a dispatched call gets a grace period to
+ * return.
  */
 export function callSignal(
   signal: AbortSignal,

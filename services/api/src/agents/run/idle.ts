@@ -1,6 +1,4 @@
-/**
- * Detects that a turn only waits on this pod, so that the pod may detach it. Detaching is done in `loop/turn-work.ts`.
- */
+/** Detects that a turn only waits on this pod, so that the pod may detach it. Detaching is done in `loop/turn-work.ts`. */
 
 import type { Delivery } from '@parley/shared/domain/runs/run';
 

@@ -9,8 +9,8 @@ export interface ServerTool {
   readonly server: string;
   readonly tool: string;
   /**
-   * The agent in whose chat a page of the server makes the call. That agent's limits and approvals apply. Absent if an
-   * MCP client calls.
+   * The agent in whose chat a page of the server makes the call. That agent's limits and approvals apply. Absent if an MCP
+   * client calls.
    */
   readonly agent?: string;
 }

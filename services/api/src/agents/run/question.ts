@@ -1,6 +1,6 @@
 /**
- * Asks the person of a run, so that any pod that continues the run finds the same question. What is asked is decided by
- * the tools.
+ * Asks the person of a run, so that any pod that continues the run finds the same question. What is asked is decided by the
+ * tools.
  */
 
 import type { AskInput } from '@parley/core/domain/elicitations/ask-input';
@@ -59,8 +59,8 @@ interface QuestionDeps {
   /** Records that the run pauses, and resolves when that is stored. */
   readonly save: (pause: PauseRecord) => Promise<void>;
   /**
-   * Records with the next write that the run continues. No separate write is needed, because the outcome is stored with
-   * the question.
+   * Records with the next write that the run continues. No separate write is needed, because the outcome is stored with the
+   * question.
    */
   readonly saveSoon: (pause: PauseRecord) => Promise<void>;
   /** Called when the question is open. */
@@ -103,8 +103,7 @@ export async function askPerson(
           conversationId: turn.conversationId,
         },
         idempotencyKey: keyOf(place),
-        // A new deployment may have changed the question's text or the agent's title, but the key identifies the same
-        // question.
+        // A new deployment may have changed the question's text or the agent's title, but the key identifies the same question.
         keyDecides: true,
         onAnswerPage: reach === 'page',
         patterns,
@@ -155,10 +154,7 @@ async function withdrawUndeliverable(
   }
 }
 
-/**
- * Withdraws a question or an approval for its asker, which ends its wait. If Redis stays unavailable, the deadline ends
- * it.
- */
+/** Withdraws a question or an approval for its asker, which ends its wait. If Redis stays unavailable, the deadline ends it. */
 export async function takeBack(
   engine: Pick<AgentEngine, 'withdrawRecord'>,
   { tenant }: Caller,

@@ -41,9 +41,9 @@ export function withNotices<Given extends Pick<Engine, 'ask'>>(
 }
 
 /**
- * Records which open questions and approvals were sent to a client of the turn, so that channels notify the person
- * later. Each is recorded once. A question that this client cannot show is not recorded. Never rejects: without the
- * record, the person is notified anyway.
+ * Records which open questions and approvals were sent to a client of the turn, so that channels notify the person later. Each
+ * is recorded once. A question that this client cannot show is not recorded. Never rejects: without the record, the person is
+ * notified anyway.
  */
 export function createSeenNotes(
   { engine, runs }: { readonly engine: Pick<Engine, 'notices'>; readonly runs: Pick<Runs, 'read'> },

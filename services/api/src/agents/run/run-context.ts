@@ -30,8 +30,8 @@ interface TurnScope {
   /** Appends an event to the turn's feed; it is written soon after. */
   readonly append: (event: TurnEvent) => Promise<void>;
   /**
-   * Writes all appended events, and checks whether a stop was requested. Rejects if another pod owns the run or the run
-   * was removed.
+   * Writes all appended events, and checks whether a stop was requested. Rejects if another pod owns the run or the run was
+   * removed.
    */
   readonly poll: () => Promise<void>;
   readonly delivery: Delivery;
@@ -52,8 +52,7 @@ export interface RunContext {
   readonly clock: WorkClock;
   readonly budget: Budget;
   /**
-   * Ids of the run's tool calls so far. On the turn's stream, a delegate's ids have the id of the delegating call as a
-   * prefix.
+   * Ids of the run's tool calls so far. On the turn's stream, a delegate's ids have the id of the delegating call as a prefix.
    */
   readonly callIds: Set<string>;
   /** Ids of this run's open questions. */
@@ -72,10 +71,7 @@ export interface RunContext {
   readonly observer: Pick<TurnObserver, 'called' | 'chat' | 'traceparent'>;
   /** Present for a delegate on the turn's own pod, whose calls also appear on the turn's stream. */
   readonly delegate?: { readonly agent: string; readonly callId: string };
-  /**
-   * The id of the delegating call on the turn's stream, even if the turn is on another pod. Approvals are named after
-   * it.
-   */
+  /** The id of the delegating call on the turn's stream, even if the turn is on another pod. Approvals are named after it. */
   readonly shownId?: string;
   /** How many agents are between this one and the person. */
   readonly depth: number;
@@ -104,8 +100,8 @@ export async function resting(
   try {
     await pause();
   } finally {
-    // If another pod continues the run, the record stays for that pod. If the run continues here, the record would
-    // continue it too early at its next wait.
+    // If another pod continues the run, the record stays for that pod. If the run continues here, the record would continue it
+    // too early at its next wait.
     if (!belongsToAnotherPod(signal)) rests.delete(rest);
   }
 }

@@ -18,8 +18,8 @@ export interface SampleForServer {
 export const SAMPLING = 'sampling';
 
 /**
- * The id of a sampling on the turn's stream. It contains the id of the tool's call, as a delegate's calls do, and a
- * digest of what the person approves, because a repeated call may ask for another text in the same place.
+ * The id of a sampling on the turn's stream. It contains the id of the tool's call, as a delegate's calls do, and a digest of
+ * what the person approves, because a repeated call may ask for another text in the same place.
  */
 export function samplingId(toolCallId: string, ordinal: number, approved: unknown): string {
   const digest = sha256(JSON.stringify(approved));

@@ -64,15 +64,15 @@ export interface ToolCall {
   /** How many deployments in a row have delegated the turn through A2A, up to this one. */
   readonly hops: number;
   /**
-   * Asks the person and waits for the outcome. Asking the same `ordinal` again returns the same question. So does every
-   * call of the turn that uses the same name in `options.shared`. A question that reaches nobody is withdrawn at once
-   * as `undeliverable`; the outcome then carries its `onUnavailable` content.
+   * Asks the person and waits for the outcome. Asking the same `ordinal` again returns the same question. So does every call of
+   * the turn that uses the same name in `options.shared`. A question that reaches nobody is withdrawn at once as
+   * `undeliverable`; the outcome then carries its `onUnavailable` content.
    */
   ask(ordinal: number, question: AgentQuestion, options?: AskOptions): Promise<AskOutcome>;
   /**
-   * Asks the person to approve the call. Repeating it returns the same decision, also on another pod that continues the
-   * call. If the turn has no person, it refuses at once. `within` identifies an action of a remote agent within the
-   * call; each has its own decision.
+   * Asks the person to approve the call. Repeating it returns the same decision, also on another pod that continues the call.
+   * If the turn has no person, it refuses at once. `within` identifies an action of a remote agent within the call; each has
+   * its own decision.
    */
   approve(needed: NeededApproval, within?: InnerApproval): Promise<ApprovalOutcome>;
   /** Runs a wait for the person other than a question. It does not count as work of the turn. */
@@ -80,36 +80,30 @@ export interface ToolCall {
   /** How long a pod holds a turn that only waits, in ms. */
   readonly holdMs: number;
   /**
-   * Runs a pause of a call whose state is recorded, so that any pod can continue it. If every part of a turn pauses or
-   * waits, the turn may be released. It then continues after `ms`, or earlier when one of its questions ends.
+   * Runs a pause of a call whose state is recorded, so that any pod can continue it. If every part of a turn pauses or waits,
+   * the turn may be released. It then continues after `ms`, or earlier when one of its questions ends.
    */
   rest(ms: number, pause: () => Promise<void>): Promise<void>;
   /**
-   * Marks the call as busy until the returned function is called, so that its pod keeps the turn although questions are
-   * open.
+   * Marks the call as busy until the returned function is called, so that its pod keeps the turn although questions are open.
    */
   work(): () => void;
   /**
-   * Records the call as dispatched, and resolves to the input to send. A tool awaits it immediately before it sends
-   * anything that may have an effect.
+   * Records the call as dispatched, and resolves to the input to send. A tool awaits it immediately before it sends anything
+   * that may have an effect.
    */
   beforeDispatch(): Promise<unknown>;
-  /**
-   * Records that a dispatched call was refused without any effect. The call may then be repeated, even by another pod.
-   */
+  /** Records that a dispatched call was refused without any effect. The call may then be repeated, even by another pod. */
   notExecuted(): Promise<void>;
   /** The state that `saveRound` last stored, on this pod or on the run's previous owner. */
   round(): string | undefined;
   /**
-   * Records how any pod can continue the call, for example with a sealed round of questions that must be answered
-   * before the call is sent again. The run's next owner then makes the call again, even if it has had effects. A sealed
-   * round names its server.
+   * Records how any pod can continue the call, for example with a sealed round of questions that must be answered before the
+   * call is sent again. The run's next owner then makes the call again, even if it has had effects. A sealed round names its
+   * server.
    */
   saveRound(round: string, serverId?: string): Promise<void>;
-  /**
-   * Lets the agent's own model write a text for the call's server, once the person has approved it. Absent without a
-   * model.
-   */
+  /** Lets the agent's own model write a text for the call's server, once the person has approved it. Absent without a model. */
   sample?(request: SampleForServer): Promise<Readonly<Record<string, unknown>>>;
   /** Delegates a task to another agent, in a run of its own. The answer of that run is the outcome. */
   delegate(agent: string, task: string): Promise<ToolOutcome>;

@@ -1,6 +1,4 @@
-/**
- * Asks a person to connect an account or to grant scopes. When that is necessary is decided in `personal-service.ts`.
- */
+/** Asks a person to connect an account or to grant scopes. When that is necessary is decided in `personal-service.ts`. */
 
 import { isParleyError } from '@parley/core/domain/errors';
 import { retryWhileUnavailable } from '@parley/shared/async/retry-while-unavailable';

@@ -70,9 +70,9 @@ export async function announce(
 }
 
 /**
- * Makes a call that was announced, appends the event of its outcome, and records every change of its state. A call that
- * another pod began is repeated only if it was never dispatched or the tool is repeatable. Rejects only with the reason
- * of the run's signal.
+ * Makes a call that was announced, appends the event of its outcome, and records every change of its state. A call that another
+ * pod began is repeated only if it was never dispatched or the tool is repeatable. Rejects only with the reason of the run's
+ * signal.
  */
 export async function callTool(
   runContext: RunContext,
@@ -105,8 +105,8 @@ export async function callTool(
   });
   signal.throwIfAborted();
   if (before !== undefined) await withdrawInherited(runContext, toolCallId);
-  // The record and the event are written together: if the event were appended without the record, the run's next owner
-  // would append it again.
+  // The record and the event are written together: if the event were appended without the record, the run's next owner would
+  // append it again.
   await Promise.all(
     outcome.type === 'returned'
       ? [
@@ -213,8 +213,8 @@ function toolCallContext(
     appendEvent: (event) => appendEvent(runContext, event),
     waiting: clock.waiting,
     holdMs: turn.idle.afterMs,
-    // A dispatched call returns to this pod only, so it does not rest. A delegate's call does not rest either: the turn
-    // would wait for a run, and readers would disconnect.
+    // A dispatched call returns to this pod only, so it does not rest. A delegate's call does not rest either: the turn would
+    // wait for a run, and readers would disconnect.
     rest: (ms, pause) =>
       record().state === 'dispatched' || runContext.delegate !== undefined
         ? pause()
@@ -260,8 +260,7 @@ async function ask(
   question: AgentQuestion,
   waiting: IdlePart['waiting'],
 ): Promise<AskOutcome> {
-  // Readers must see the call before its question. A call of a deleted conversation must not ask any more, so this
-  // rejects.
+  // Readers must see the call before its question. A call of a deleted conversation must not ask any more, so this rejects.
   await turn.poll();
   turn.openQuestions += 1;
   try {

@@ -5,8 +5,8 @@ import { isSamplingOf } from '../run/sample-request.ts';
 import { isWithinCall } from './approvals/place.ts';
 
 /**
- * Withdraws the questions that a call asked on its previous pod and did not ask again on this one, and records that
- * these waits have ended. Retries while Redis is unavailable.
+ * Withdraws the questions that a call asked on its previous pod and did not ask again on this one, and records that these waits
+ * have ended. Retries while Redis is unavailable.
  */
 export async function withdrawInherited(
   { engine, run, writer, inheritedPauses }: Pick<RunContext, 'engine' | 'run' | 'writer' | 'inheritedPauses'>,

@@ -1,6 +1,5 @@
 /**
- * Asks for a list of fields: one form, then a hosted page for each secret. The tool that models call is in
- * `elicit-tool.ts`.
+ * Asks for a list of fields: one form, then a hosted page for each secret. The tool that models call is in `elicit-tool.ts`.
  */
 
 import { isParleyError } from '@parley/core/domain/errors';
@@ -32,8 +31,8 @@ interface ListedForm {
 
 /**
  * Asks for listed fields: first one form for all but the secrets, then each secret on a hosted page. The model gets the
- * references of the secrets. Nothing is asked unless everything can be asked. If a secret is missing, the answers so
- * far are still returned.
+ * references of the secrets. Nothing is asked unless everything can be asked. If a secret is missing, the answers so far are
+ * still returned.
  */
 export async function askListedFields(
   call: ToolCall,

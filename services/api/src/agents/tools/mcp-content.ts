@@ -60,11 +60,11 @@ type CompletionRef =
   | { readonly type: 'ref/resource'; readonly uri: string };
 
 /**
- * The prompts and resources of servers that the configuration offers, as the servers return them. The addresses of
- * resources contain their server's id. A server's own address is accepted too, if only one server has it.
+ * The prompts and resources of servers that the configuration offers, as the servers return them. The addresses of resources
+ * contain their server's id. A server's own address is accepted too, if only one server has it.
  *
- * Nobody is asked for an account: without one, a server has no items. `undefined`: the caller is offered no such prompt
- * or resource. All methods except the lists throw `unavailable`, and `invalid_request` if the server refuses, with a
+ * Nobody is asked for an account: without one, a server has no items. `undefined`: the caller is offered no such prompt or
+ * resource. All methods except the lists throw `unavailable`, and `invalid_request` if the server refuses, with a
  * `RefusedByServer` as the cause.
  */
 export interface ServerContent {
@@ -78,8 +78,8 @@ export interface ServerContent {
   /** Finds the server that has the requested item, as `read` does. */
   findRead(reader: ContentReader, request: ReadRequest): Promise<FoundRead | undefined>;
   /**
-   * Watches a resource until it is released, as `ResourceWatches.hold` does. The resource is found as in `read`. Also
-   * throws if the server reports no changes.
+   * Watches a resource until it is released, as `ResourceWatches.hold` does. The resource is found as in `read`. Also throws if
+   * the server reports no changes.
    */
   watch(reader: ContentReader, uri: string, listener: () => void): Promise<HeldWatch | undefined>;
   complete(reader: ContentReader, ref: CompletionRef, params: Item): Promise<Item | undefined>;
@@ -178,9 +178,9 @@ export function createMcpContent({ config, named }: ServerContentDeps): ServerCo
   }
 
   /**
-   * The server that an address names, or the only server that lists it. The project's credential may open more than the
-   * server offers, so with such a credential only listed resources are read. Without one, a server may link to
-   * resources that it does not list.
+   * The server that an address names, or the only server that lists it. The project's credential may open more than the server
+   * offers, so with such a credential only listed resources are read. Without one, a server may link to resources that it does
+   * not list.
    */
   async function findResource(reader: ContentReader, address: string): Promise<FoundResource | undefined> {
     const sources = sourcesFor('resources', reader);

@@ -1,6 +1,6 @@
 /**
- * Decides which agents and tools an MCP client of Parley is offered, and under which names. Calls are made in
- * `named-tools.ts`, the protocol is in `surfaces/mcp`.
+ * Decides which agents and tools an MCP client of Parley is offered, and under which names. Calls are made in `named-tools.ts`,
+ * the protocol is in `surfaces/mcp`.
  */
 
 import type { Caller } from '@parley/shared/domain/caller';
@@ -62,9 +62,9 @@ export interface McpOffering {
   /** All tools that the caller may call. Never asks the person. A server that cannot be reached offers none. */
   list(caller: Caller, person: OfferedPerson, signal: AbortSignal): Promise<readonly OfferedTool[]>;
   /**
-   * The target of a name in the list. For a client that shows pages, also of a name that a page uses for its server's
-   * tool. Undefined if the caller is not offered such a tool, whether or not it exists. Throws `unavailable` if a
-   * server must be asked first and cannot be reached.
+   * The target of a name in the list. For a client that shows pages, also of a name that a page uses for its server's tool.
+   * Undefined if the caller is not offered such a tool, whether or not it exists. Throws `unavailable` if a server must be
+   * asked first and cannot be reached.
    */
   find(
     caller: Caller,
@@ -143,8 +143,8 @@ export function createMcpOffering({ config, named }: McpOfferingDeps): McpOfferi
   }
 
   /**
-   * Finds the tool that a page names by its server's own name. A call does not say whose page makes it. So the tool
-   * must be the only one of that name for pages, and no server that may have the tool may be unreachable.
+   * Finds the tool that a page names by its server's own name. A call does not say whose page makes it. So the tool must be the
+   * only one of that name for pages, and no server that may have the tool may be unreachable.
    */
   async function ofPage(caller: Caller, person: OfferedPerson, name: string, signal: AbortSignal) {
     if (person.viewer !== 'host') return undefined;
@@ -214,9 +214,7 @@ function offeredTarget({ target, inputSchema }: OfferedTool): OfferedTarget {
   return { ...target, ...(paramHeaders.length > 0 && { paramHeaders }) };
 }
 
-/**
- * True if the tool may be offered. The tool that connects an account is offered whenever a server's list is unknown.
- */
+/** True if the tool may be offered. The tool that connects an account is offered whenever a server's list is unknown. */
 function isAllowed({ allow }: OfferedSource, { name }: McpTool, isKnown: boolean): boolean {
   return allow === undefined || allow.includes(name) || (!isKnown && name === CONNECT);
 }

@@ -55,8 +55,8 @@ interface ServerReader extends Owner, Partial<Askable>, Pick<TurnPerson, 'viewer
 /** Tools of servers that a caller other than a model calls by name. */
 export interface NamedTools {
   /**
-   * The tools that the server offers this person, including those that need questions which can be asked. Never asks
-   * the person. Without the person's account, returns the announced tools, or one tool that asks them to connect.
+   * The tools that the server offers this person, including those that need questions which can be asked. Never asks the
+   * person. Without the person's account, returns the announced tools, or one tool that asks them to connect.
    */
   list(server: string, reader: ServerReader, signal: AbortSignal): Promise<NamedToolList>;
   /** Reads from the server for this person; undefined without their account. Rejects only with the signal's reason. */
@@ -74,8 +74,8 @@ export interface NamedTools {
     signal: AbortSignal,
   ): Promise<HeldWatch | NoWatch>;
   /**
-   * The tool with that name, or the read, for a run that makes only this call. Its outcome is the server's complete
-   * result. A tool that the server does not list is called too; the server then refuses it.
+   * The tool with that name, or the read, for a run that makes only this call. Its outcome is the server's complete result. A
+   * tool that the server does not list is called too; the server then refuses it.
    */
   open(call: OneCall, limits: ServerCallLimits, person: TurnPerson, signal: AbortSignal): Promise<Tool>;
 }

@@ -1,6 +1,6 @@
 /**
- * Calls a service with a person's own account: presents it, refreshes it, or asks for it. The text of the question is
- * in `account-question.ts`, storing credentials is in `accounts`.
+ * Calls a service with a person's own account: presents it, refreshes it, or asks for it. The text of the question is in
+ * `account-question.ts`, storing credentials is in `accounts`.
  */
 
 import { retryWhileUnavailable } from '@parley/shared/async/retry-while-unavailable';
@@ -39,8 +39,8 @@ type Unauthorized = Pick<McpUnauthorized, 'type' | 'status' | 'scope' | 'wasAcce
 export interface PersonalService<Service = McpServerRef> {
   readonly title: string;
   /**
-   * Reads with the person's credential, which is refreshed once if the server refuses it. Undefined if the person has
-   * not connected. Never asks the person.
+   * Reads with the person's credential, which is refreshed once if the server refuses it. Undefined if the person has not
+   * connected. Never asks the person.
    */
   read<Result extends ServiceResult>(
     read: (service: Service) => Promise<Result>,
@@ -49,10 +49,10 @@ export interface PersonalService<Service = McpServerRef> {
   /** Asks the person to connect, unless they already have. */
   connect(call: NamedCall): Promise<'connected' | ServiceRefusal>;
   /**
-   * Makes a call with the credential, and asks the person to connect if there is none. A credential that the server
-   * refuses is refreshed once; if it is refused again, the person is asked once to connect again. If the server then
-   * demands more scopes, the person is asked once to grant them. So a call is sent at most four times. For a call that
-   * takes long, this starts anew each time the server has accepted a credential for a while and then refuses it.
+   * Makes a call with the credential, and asks the person to connect if there is none. A credential that the server refuses is
+   * refreshed once; if it is refused again, the person is asked once to connect again. If the server then demands more scopes,
+   * the person is asked once to grant them. So a call is sent at most four times. For a call that takes long, this starts anew
+   * each time the server has accepted a credential for a while and then refuses it.
    */
   call<Result extends ServiceResult>(
     call: NamedCall,
@@ -90,8 +90,8 @@ export function createPersonalService<Service>(
   }
 
   /**
-   * Gets access with the stored credential, or asks the person to connect. A turn asks for an account once, and a
-   * second time if the credential has been refused since.
+   * Gets access with the stored credential, or asks the person to connect. A turn asks for an account once, and a second time
+   * if the credential has been refused since.
    */
   async function obtainAccess(call: NamedCall): Promise<Access<Service> | ServiceRefusal> {
     const first = await present(call.signal);
@@ -134,8 +134,8 @@ export function createPersonalService<Service>(
       refusedAccess = refreshed;
     }
     await markRefused(refusedAccess, call.signal);
-    // The person may take a long time. The pod may release the run during that time, because the call is recorded as
-    // not dispatched.
+    // The person may take a long time. The pod may release the run during that time, because the call is recorded as not
+    // dispatched.
     await call.notExecuted();
     // A person who has just connected is not asked again.
     const reconnected = first.isNew ? undefined : await obtainAccess(call);
@@ -146,9 +146,9 @@ export function createPersonalService<Service>(
   }
 
   /**
-   * Gets the scopes that the server demands, in addition to those of the credential: without a question if possible,
-   * otherwise from the person. The credential stays usable during the wait. Undefined if the credential already has all
-   * scopes that the challenge names.
+   * Gets the scopes that the server demands, in addition to those of the credential: without a question if possible, otherwise
+   * from the person. The credential stays usable during the wait. Undefined if the credential already has all scopes that the
+   * challenge names.
    */
   async function widen(
     call: NamedCall,

@@ -11,9 +11,7 @@ interface PersonalToolsOptions extends SendRules {
   /** Id of the server. */
   readonly id: string;
   readonly service: PersonalService;
-  /**
-   * The tools offered before the person has connected: without the person's credential, the server must not be called.
-   */
+  /** The tools offered before the person has connected: without the person's credential, the server must not be called. */
   readonly announced: readonly McpTool[];
   readonly allow?: readonly string[];
   readonly signal: AbortSignal;
@@ -22,9 +20,9 @@ interface PersonalToolsOptions extends SendRules {
 }
 
 /**
- * The tools of a server that acts with the person's own account. Before the person has connected, the announced tools
- * are offered, and the first call asks the person to connect. If no tools are announced, a single tool is offered that
- * asks them to connect.
+ * The tools of a server that acts with the person's own account. Before the person has connected, the announced tools are
+ * offered, and the first call asks the person to connect. If no tools are announced, a single tool is offered that asks them to
+ * connect.
  */
 export async function personalTools(
   { id, service, announced, allow, signal, called, ...rules }: PersonalToolsOptions,

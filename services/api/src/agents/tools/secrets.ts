@@ -1,6 +1,6 @@
 /**
- * Replaces references to secrets when a call is dispatched, and removes the secrets from its outcome. Asking for a
- * secret is in `secret-question.ts`.
+ * Replaces references to secrets when a call is dispatched, and removes the secrets from its outcome. Asking for a secret is in
+ * `secret-question.ts`.
  */
 
 import type { Owner } from '@parley/core/domain/ids';
@@ -13,8 +13,8 @@ export interface Secrets {
   /** True if a secret is stored for this call. It may still expire before `redeem`. */
   awaits(request: SecretRequest): Promise<boolean>;
   /**
-   * The secret that answered a question, for a call of its owner to the tool that the question named. Only the first
-   * `taker` gets it; the same taker may get it again when it repeats the call.
+   * The secret that answered a question, for a call of its owner to the tool that the question named. Only the first `taker`
+   * gets it; the same taker may get it again when it repeats the call.
    */
   redeem(request: SecretRequest): Promise<string | undefined>;
 }
@@ -114,8 +114,8 @@ const SCRUBBED_LENGTH_MIN = 8;
 const OMITTED = 'The reply of the tool repeats the secret, so it is omitted.';
 
 /**
- * Removes secrets from an outcome. Servers repeat their arguments, mostly in errors, and neither a model nor a page
- * must read a secret.
+ * Removes secrets from an outcome. Servers repeat their arguments, mostly in errors, and neither a model nor a page must read a
+ * secret.
  */
 function withoutSecrets(outcome: ToolOutcome, secrets: readonly string[]): ToolOutcome {
   const scrub = createScrubFor(secrets);

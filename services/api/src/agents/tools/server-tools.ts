@@ -1,7 +1,4 @@
-/**
- * Converts tools and results of MCP servers to those of the loop. Tools with a person's account are in
- * `personal-tools.ts`.
- */
+/** Converts tools and results of MCP servers to those of the loop. Tools with a person's account are in `personal-tools.ts`. */
 
 import type { McpServerRef } from '../mcp/calls/mcp-tools.ts';
 import { textOf } from '../mcp/content.ts';
@@ -26,8 +23,8 @@ interface ServerToolsOptions extends SendRules {
 }
 
 /**
- * The tools of an MCP server that does not need the person's credential. A server that cannot be reached offers none:
- * the turn continues without it, and `onFailure` gets the reason.
+ * The tools of an MCP server that does not need the person's credential. A server that cannot be reached offers none: the turn
+ * continues without it, and `onFailure` gets the reason.
  */
 export async function serverTools(
   { server, allow, signal, ...rules }: ServerToolsOptions,
@@ -55,8 +52,8 @@ export interface TaskServer {
 }
 
 /**
- * Continues a call of which a server made a task, even if its tool is not offered now, for example because the server's
- * tools could not be listed. A task can be read without its tool. Other calls go to `otherwise`.
+ * Continues a call of which a server made a task, even if its tool is not offered now, for example because the server's tools
+ * could not be listed. A task can be read without its tool. Other calls go to `otherwise`.
  */
 export function recordedTaskTool(name: string, servers: readonly TaskServer[], otherwise?: Tool): Tool {
   return {
@@ -149,10 +146,7 @@ export function withPage(
   };
 }
 
-/**
- * Converts a result for a caller other than a model. A result of the server is passed on complete, even if it is an
- * error.
- */
+/** Converts a result for a caller other than a model. A result of the server is passed on complete, even if it is an error. */
 export function wholeOutcomeOf(title: string, result: McpCallResult): ToolOutcome {
   if (result.type === 'result' && result.whole !== undefined)
     return { type: 'returned', output: result.whole };

@@ -9,8 +9,8 @@ const RANGES_MAX = 30;
 const QUALITY = /^q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/u;
 
 /**
- * The values of `Accept`, `Accept-Language` and similar headers (RFC 9110, section 12.4.2). A value with an invalid `q`
- * has the weight 0.
+ * The values of `Accept`, `Accept-Language` and similar headers (RFC 9110, section 12.4.2). A value with an invalid `q` has the
+ * weight 0.
  */
 export function rangesOf(header: string): readonly WeightedRange[] {
   return header.split(',', RANGES_MAX).map((text) => {
@@ -21,8 +21,8 @@ export function rangesOf(header: string): readonly WeightedRange[] {
 }
 
 /**
- * True if `Accept` admits a media type (RFC 9110, section 12.5.1): its most specific range decides. Without the header,
- * all types are admitted.
+ * True if `Accept` admits a media type (RFC 9110, section 12.5.1): its most specific range decides. Without the header, all
+ * types are admitted.
  */
 export function acceptsType(accept: string | undefined, type: `${string}/${string}`): boolean {
   if (accept === undefined || accept.trim() === '') return true;

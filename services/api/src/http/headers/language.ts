@@ -6,8 +6,7 @@ export type Language = 'en' | 'de';
 export const LANGUAGES: readonly Language[] = ['en', 'de'];
 
 /**
- * The supported language with the highest weight in an `Accept-Language` header (RFC 9110, section 12.5.4); English by
- * default.
+ * The supported language with the highest weight in an `Accept-Language` header (RFC 9110, section 12.5.4); English by default.
  */
 export function languageOf(acceptLanguage: string | undefined): Language {
   const ranges = rangesOf(acceptLanguage ?? '').map(({ name, weight }) => ({

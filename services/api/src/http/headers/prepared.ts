@@ -7,8 +7,8 @@ interface PreparedResponse extends ServerResponse {
 }
 
 /**
- * Adds headers that the reply gets in any case. `setHeader` is not used: Node would keep its headers beside their text
- * as long as the response lasts, which is a kilobyte for each of thousands of streams.
+ * Adds headers that the reply gets in any case. `setHeader` is not used: Node would keep its headers beside their text as long
+ * as the response lasts, which is a kilobyte for each of thousands of streams.
  */
 export function prepareHeaders(res: PreparedResponse, headers: OutgoingHttpHeaders): void {
   res[PREPARED] = { ...res[PREPARED], ...headers };

@@ -1,5 +1,5 @@
-// How many streams end in one turn of the event loop. Telling these readers when to return and disconnecting them takes
-// less than 0.1 ms.
+// How many streams end in one turn of the event loop. Telling these readers when to return and disconnecting them takes less
+// than 0.1 ms.
 const ENDED_AT_ONCE = 50;
 
 /** The view that a pod's streams and long polls have of its drain. A drain begins only once. */

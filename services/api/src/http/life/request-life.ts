@@ -3,8 +3,8 @@ import type { RouteCall } from '../route.ts';
 import type { Drain } from './drain.ts';
 
 /**
- * The lifetime of a request: until its caller disconnects, the pod drains, or it was served. It is a class because a
- * pod holds one for each stream.
+ * The lifetime of a request: until its caller disconnects, the pod drains, or it was served. It is a class because a pod holds
+ * one for each stream.
  */
 export class RequestLife implements Pick<RouteCall, 'signal' | 'draining' | 'whenOver'> {
   readonly #res: ServerResponse;

@@ -1,6 +1,6 @@
 /**
- * Counts calls, bytes and answers against the budgets of callers. Places for streams are in `stream-places.ts`, storage
- * is behind the port `limits`.
+ * Counts calls, bytes and answers against the budgets of callers. Places for streams are in `stream-places.ts`, storage is
+ * behind the port `limits`.
  */
 
 import { ParleyError } from '@parley/core/domain/errors';
@@ -19,23 +19,23 @@ import {
 /** Budgets of callers, shared by all pods. Each method throws `rate_limited` with a time to try again. */
 export interface CallLimits {
   /**
-   * Counts one call: a call of a service key or an operator, or a user's write or read. `answers` is the id of the
-   * elicitation or approval that the call answers; one answer to it is then counted as well.
+   * Counts one call: a call of a service key or an operator, or a user's write or read. `answers` is the id of the elicitation
+   * or approval that the call answers; one answer to it is then counted as well.
    */
   call(caller: Caller, writes: boolean, answers?: string): Promise<void>;
   /**
-   * Counts the opening of one event stream, as a read. A service key has a separate budget for openings, of the same
-   * size as that of its calls. So it can still ask when readers return after a pod has died.
+   * Counts the opening of one event stream, as a read. A service key has a separate budget for openings, of the same size as
+   * that of its calls. So it can still ask when readers return after a pod has died.
    */
   opening(caller: Caller): Promise<void>;
   /**
-   * Counts bytes that a caller was sent. Returns the seconds to wait before more are sent; 0 while the budget lasts.
-   * The reply that exceeds the budget is sent completely, and later reads are refused with `read_quota`.
+   * Counts bytes that a caller was sent. Returns the seconds to wait before more are sent; 0 while the budget lasts. The reply
+   * that exceeds the budget is sent completely, and later reads are refused with `read_quota`.
    */
   sent(caller: Caller, bytes: number): Promise<number>;
   /**
-   * Counts a request body of `bytes` that is about to be read. Small bodies are free, because their call is counted.
-   * Throws `rate_limited` before a large body is read, because reading and parsing it would be the most expensive part.
+   * Counts a request body of `bytes` that is about to be read. Small bodies are free, because their call is counted. Throws
+   * `rate_limited` before a large body is read, because reading and parsing it would be the most expensive part.
    */
   body(caller: Caller, bytes: number): Promise<void>;
   /** Counts one answer of a caller to an elicitation, or one decision on an approval. */
@@ -137,8 +137,8 @@ export function createCallLimits(deps: CallLimitDeps): CallLimits {
   }
 
   /**
-   * The budgets that a read needs. A service key's calls are already counted, and counting its reads too would add a
-   * round trip to every fourth. So only the byte budget that this pod knows is checked.
+   * The budgets that a read needs. A service key's calls are already counted, and counting its reads too would add a round trip
+   * to every fourth. So only the byte budget that this pod knows is checked.
    */
   function spendRead(caller: Caller): Promise<number | undefined>[] {
     const bytes = readBytesOf(caller);
@@ -159,9 +159,7 @@ export function createCallLimits(deps: CallLimitDeps): CallLimits {
     throw new ParleyError('read_quota', 'Too many reads; wait and try again.', { retryAfterSeconds });
   }
 
-  /**
-   * Counts a call for a tenant. All calls of an operator share one budget, which is enough for one person at a console.
-   */
+  /** Counts a call for a tenant. All calls of an operator share one budget, which is enough for one person at a console. */
   function takeServiceCall(caller: Caller, limit: 'service-calls' | 'service-openings'): Promise<void> {
     const isOperator = operatorOf(caller) !== undefined;
     return isOperator
@@ -230,8 +228,8 @@ function readRate(points: number): Rate {
 }
 
 /**
- * Resolves when a caller may answer an elicitation, or decide on an approval, whose id is in the call's body. Counts
- * against the budgets of the call and of the record. Throws `rate_limited`.
+ * Resolves when a caller may answer an elicitation, or decide on an approval, whose id is in the call's body. Counts against
+ * the budgets of the call and of the record. Throws `rate_limited`.
  */
 export async function admitAnswer(
   limits: Pick<CallLimits, 'answer'>,

@@ -1,22 +1,19 @@
-/**
- * Keeps a rush of returning readers from delaying questions and answers. Budgets of callers are in `call-limits.ts`.
- */
+/** Keeps a rush of returning readers from delaying questions and answers. Budgets of callers are in `call-limits.ts`. */
 
 import type { ServerResponse } from 'node:http';
 import { ParleyError } from '@parley/core/domain/errors';
 
 /**
- * Limits the openings of event streams on this pod. When another pod dies, its readers return together, and their
- * requests must not delay questions and answers. A bounded number of openings runs or waits; the others are refused
- * before any work.
+ * Limits the openings of event streams on this pod. When another pod dies, its readers return together, and their requests must
+ * not delay questions and answers. A bounded number of openings runs or waits; the others are refused before any work.
  */
 export interface Openings {
   /** Reports that a reader has arrived. Throws `pod_busy` with a time to return if too many openings run or wait. */
   arrive(): void;
   /**
-   * Runs `open` when it is this reader's turn: one opening begins per turn of the event loop, and only a few run at the
-   * same time. Only authenticated readers take a place, because strangers could otherwise exclude everybody; and one
-   * person may take only a few places. Throws as `arrive`, when the reader disconnects, and `rate_limited`.
+   * Runs `open` when it is this reader's turn: one opening begins per turn of the event loop, and only a few run at the same
+   * time. Only authenticated readers take a place, because strangers could otherwise exclude everybody; and one person may take
+   * only a few places. Throws as `arrive`, when the reader disconnects, and `rate_limited`.
    */
   run<Opened>(reader: OpeningReader, open: () => Promise<Opened>): Promise<Opened>;
 }
@@ -40,9 +37,8 @@ export interface OpeningsOptions {
 
 // How many openings run at the same time. More would not be faster, because an opening mostly needs the processor.
 const UNDER_WAY_MAX = 16;
-// How many turns of the event loop with arrivals pass before an opening begins in one. Node accepts one connection per
-// turn, so a question or an answer may wait behind thousands of readers. Therefore turns are kept short while readers
-// arrive.
+// How many turns of the event loop with arrivals pass before an opening begins in one. Node accepts one connection per turn, so
+// a question or an answer may wait behind thousands of readers. Therefore turns are kept short while readers arrive.
 const ARRIVALS_MAX = 32;
 // Readers that are refused together return spread over this time.
 const RETRY_SECONDS_MAX = 10;

@@ -2,14 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Caller, keyIdOf } from '@parley/shared/domain/caller';
 
 /**
- * Delays the replies to a caller who is refused repeatedly. A program that repeats refused calls without a pause then
- * costs a pod only one call for each delay and connection. Each waiting refusal holds a connection of the pod, so their
- * number is bounded; further refusals are sent at once.
+ * Delays the replies to a caller who is refused repeatedly. A program that repeats refused calls without a pause then costs a
+ * pod only one call for each delay and connection. Each waiting refusal holds a connection of the pod, so their number is
+ * bounded; further refusals are sent at once.
  */
 export interface RefusalDelays {
   /**
-   * Resolves when the refusal may be sent: at once for a caller's first `FREE_REFUSALS` in a window, then after the
-   * delay. Resolves early when `signal` is aborted. Never rejects.
+   * Resolves when the refusal may be sent: at once for a caller's first `FREE_REFUSALS` in a window, then after the delay.
+   * Resolves early when `signal` is aborted. Never rejects.
    */
   wait(caller: Caller, signal: AbortSignal): Promise<void>;
 }

@@ -12,8 +12,8 @@ export interface StreamReader {
   /** The name of the stream, such as `chat/<conversation id>`. */
   readonly stream: string;
   /**
-   * True if the reader has read this stream before. It may then take over the place of an earlier connection to the
-   * same stream.
+   * True if the reader has read this stream before. It may then take over the place of an earlier connection to the same
+   * stream.
    */
   readonly returns: boolean;
 }
@@ -38,9 +38,9 @@ export interface StreamPlaceDeps {
 }
 
 /**
- * Takes and keeps a place for one event stream of a user. The returned function releases it. `onLost` is called when
- * another reader took over the place. Throws `rate_limited` with a time to try again. Service keys need no place;
- * operators of the console do.
+ * Takes and keeps a place for one event stream of a user. The returned function releases it. `onLost` is called when another
+ * reader took over the place. Throws `rate_limited` with a time to try again. Service keys need no place; operators of the
+ * console do.
  */
 export type TakeStreamPlace = (
   caller: Caller,
@@ -101,8 +101,8 @@ function createPlaceKeeper({
   async function renew(): Promise<void> {
     const held = [...places];
     const renewed = await limits.renew('streams', held, PLACE_MS);
-    // Redis may have lost the place, or another reader may have taken it over and another place is free. Places are
-    // taken again one by one, because after a loss of data all of them are gone.
+    // Redis may have lost the place, or another reader may have taken it over and another place is free. Places are taken again
+    // one by one, because after a loss of data all of them are gone.
     for (const kept of held.filter((_, at) => renewed[at] === false)) {
       if (!places.has(kept)) continue;
       const isHeld = await limits.hold('streams', kept, streamsMax, PLACE_MS);
@@ -136,8 +136,8 @@ function createPlaceKeeper({
 }
 
 /**
- * Frees the places of pods whose lease has lapsed. If there are none and the reader returns, frees the oldest place of
- * its own stream, whose connection is probably broken. Returns false if no place could be freed.
+ * Frees the places of pods whose lease has lapsed. If there are none and the reader returns, frees the oldest place of its own
+ * stream, whose connection is probably broken. Returns false if no place could be freed.
  */
 async function freePlace(
   { limits, holder }: Pick<StreamPlaceDeps, 'limits' | 'holder'>,
@@ -189,8 +189,8 @@ export interface StreamPlace {
 }
 
 /**
- * Takes a place for an event stream and opens it. The place is released when `open` fails, when the stream calls
- * `release`, and when the caller disconnects, even before the first event.
+ * Takes a place for an event stream and opens it. The place is released when `open` fails, when the stream calls `release`, and
+ * when the caller disconnects, even before the first event.
  */
 export async function inStreamPlace<Opened>(
   limits: { readonly stream: TakeStreamPlace },

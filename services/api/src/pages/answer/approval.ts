@@ -1,6 +1,6 @@
 /**
- * The handlers of an approval's page, for every entrance. Who may enter is decided in `by-link.ts` and
- * `approval-by-owner.ts`, the HTML is in `pages/views`.
+ * The handlers of an approval's page, for every entrance. Who may enter is decided in `by-link.ts` and `approval-by-owner.ts`,
+ * the HTML is in `pages/views`.
  */
 
 import { APPROVAL_STATUSES, isApprovalEnded } from '@parley/core/domain/approvals/status';
@@ -46,10 +46,7 @@ export interface ApprovalEntrance<Parts extends ApprovalParts> {
   readonly remembers: boolean;
   /** Finds what this visitor may see, without writing anything. */
   find(parts: Parts, visit: Visit): Promise<FoundApproval>;
-  /**
-   * The path of the visitor's next decision, after this one is recorded. Undefined to show the page about this
-   * decision.
-   */
+  /** The path of the visitor's next decision, after this one is recorded. Undefined to show the page about this decision. */
   next?(parts: Parts, visit: Visit, owner: Owner): Promise<string | undefined>;
   /** The path below which the approval's forms are. */
   pathOf(approvalId: string): string;
@@ -114,8 +111,8 @@ async function decide<Parts extends ApprovalParts>(
 }
 
 /**
- * The page of an approval that has ended. An approval past its deadline counts as expired, even if its row says
- * otherwise. `late`: a decision was made afterwards and not recorded.
+ * The page of an approval that has ended. An approval past its deadline counts as expired, even if its row says otherwise.
+ * `late`: a decision was made afterwards and not recorded.
  */
 function endedView({ status }: SeenRecord<ApprovalTypes>['row'], late?: 'late'): PageView {
   const isLate = late !== undefined && ({ late: true } as const);

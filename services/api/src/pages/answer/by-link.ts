@@ -1,6 +1,4 @@
-/**
- * The entrance to answer pages for a browser that opened an answer link. The entrance by sign-in is in `by-owner.ts`.
- */
+/** The entrance to answer pages for a browser that opened an answer link. The entrance by sign-in is in `by-owner.ts`. */
 
 import { isTerminal } from '@parley/core/domain/elicitations/status';
 import { bucketOfRecordId, isApprovalId, type Owner } from '@parley/core/domain/ids';
@@ -38,10 +36,7 @@ export const BY_LINK: Entrance<LinkParts> = {
   pathOf: answerPath,
 };
 
-/**
- * The entrance for a browser that has opened the approval's link. It decides only on this call, so nothing is
- * remembered.
- */
+/** The entrance for a browser that has opened the approval's link. It decides only on this call, so nothing is remembered. */
 export const APPROVAL_BY_LINK: ApprovalEntrance<LinkParts> = {
   surface: SURFACE,
   remembers: false,
@@ -80,8 +75,8 @@ function mayHaveLink({ linksApprovals }: LinkParts, id: string): boolean {
 }
 
 /**
- * `POST /auth/answer/:id/open`: receives the token of the link. The first browser that sends it gets access to the
- * question or approval. It also gets a new browser id, because an attacker may have planted the old one.
+ * `POST /auth/answer/:id/open`: receives the token of the link. The first browser that sends it gets access to the question or
+ * approval. It also gets a new browser id, because an attacker may have planted the old one.
  */
 export async function openLink(parts: LinkParts, visit: Visit): Promise<PageReply> {
   const id = visit.param;

@@ -1,6 +1,6 @@
 /**
- * The API calls that make and revoke answer links. Opening a link in a browser is in `by-link.ts`, the storage of links
- * in `links.ts`.
+ * The API calls that make and revoke answer links. Opening a link in a browser is in `by-link.ts`, the storage of links in
+ * `links.ts`.
  */
 
 import { ParleyError } from '@parley/core/domain/errors';

@@ -9,8 +9,8 @@ import type { SeenRecord } from '@parley/shared/records/read';
 import { isOnOurPage } from '../../accounts/own-pages.ts';
 
 /**
- * Throws if a link could not lead to an answer of the question. The error does not contain an answer, because a key
- * that may make links may not be allowed to read.
+ * Throws if a link could not lead to an answer of the question. The error does not contain an answer, because a key that may
+ * make links may not be allowed to read.
  */
 export function refuseUnlinkableQuestion(
   publicUrl: string,
@@ -44,8 +44,8 @@ export function refuseUnlinkableApproval(
 }
 
 /**
- * The error for a record that has ended. `isNoticed`: its status already says so. Otherwise its deadline has passed and
- * nobody has noticed yet.
+ * The error for a record that has ended. `isNoticed`: its status already says so. Otherwise its deadline has passed and nobody
+ * has noticed yet.
  */
 function ended(status: string, isNoticed: boolean, about: ErrorExtras): ParleyError {
   return status === 'expired' || !isNoticed

@@ -28,16 +28,13 @@ const Current = z.object({
 
 /** Links with which one browser may answer one question without signing in. A question has at most one valid link. */
 export interface AnswerLinks {
-  /**
-   * Makes a link that can be opened until `opensUntil`, and revokes the previous one. Returns its token of 256 random
-   * bits.
-   */
+  /** Makes a link that can be opened until `opensUntil`, and revokes the previous one. Returns its token of 256 random bits. */
   issue(elicitationId: string, at: { readonly now: number; readonly opensUntil: number }): Promise<string>;
   /** Revokes the link, also for the browser that opened it. Returns false if there was none. */
   revoke(elicitationId: string): Promise<boolean>;
   /**
-   * Gives this browser access to the question; no other browser can get it afterwards. Returns false if the token is
-   * wrong, revoked or too old, or if another browser has used it. The same browser may repeat the call.
+   * Gives this browser access to the question; no other browser can get it afterwards. Returns false if the token is wrong,
+   * revoked or too old, or if another browser has used it. The same browser may repeat the call.
    */
   open(
     elicitationId: string,
@@ -75,8 +72,8 @@ export function createAnswerLinks(store: PageStore): AnswerLinks {
     async revoke(id) {
       const link = await current(id);
       if (link === undefined) return false;
-      // This record stays, so that a person who still has the link is told that it was revoked instead of being asked
-      // to sign in.
+      // This record stays, so that a person who still has the link is told that it was revoked instead of being asked to sign
+      // in.
       await store.put(nameOf(id), REVOKED, ACCESS_SECONDS_MAX * 1_000);
       await store.drop(browserOf(id, link.digest));
       return true;

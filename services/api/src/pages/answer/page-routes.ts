@@ -18,9 +18,7 @@ import { ACCESS_SECONDS_MAX } from './links.ts';
 import { questionHandlers } from './question.ts';
 
 interface AnswerDeps extends LinkDeps {
-  /**
-   * The parts with which owners sign in, except with session binding. Absent if the deployment has no connect pages.
-   */
+  /** The parts with which owners sign in, except with session binding. Absent if the deployment has no connect pages. */
   readonly connect?: AuthPagesDeps;
 }
 
@@ -32,8 +30,8 @@ const PAGES = '/auth/answer';
 const NAME_LENGTH = 16;
 
 /**
- * The cookie of the browser that has access to one question or approval, for as long as a link can give access. Each
- * record has its own cookie.
+ * The cookie of the browser that has access to one question or approval, for as long as a link can give access. Each record has
+ * its own cookie.
  */
 export const ANSWER_COOKIE: CookieKind = {
   maxAgeSeconds: ACCESS_SECONDS_MAX,
@@ -105,8 +103,8 @@ const APPROVAL_PAGES: ShownPages = {
 };
 
 /**
- * All routes of `/auth/answer`: the pages on which people answer a question, through a link or as its signed-in owner,
- * and decide on an approval. Links and sign-ins have separate cookies. Mount it before the rest of `/auth`.
+ * All routes of `/auth/answer`: the pages on which people answer a question, through a link or as its signed-in owner, and
+ * decide on an approval. Links and sign-ins have separate cookies. Mount it before the rest of `/auth`.
  */
 export function answerPageRoutes({ connect, ...deps }: AnswerDeps): Surface {
   const parts = createPageParts(deps, ANSWER_COOKIE);
@@ -138,10 +136,7 @@ export function hasAnswerPage({ identity }: Pick<AuthPagesDeps, 'identity'>): bo
   return identity.type !== 'bound';
 }
 
-/**
- * `GET /auth/answer/:id`: shows the question or approval to the browser that opened its link, or to its owner. Only
- * reads.
- */
+/** `GET /auth/answer/:id`: shows the question or approval to the browser that opened its link, or to its owner. Only reads. */
 function showRoute(parts: LinkParts, owners: Parts | undefined): Route {
   return route<undefined, undefined, Browser>({
     ...SHOW,

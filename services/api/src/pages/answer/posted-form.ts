@@ -14,8 +14,8 @@ type PostedForm =
   | { readonly ok: false; readonly faults: ReadonlyMap<string, ControlFault> };
 
 /**
- * Reads the controls of the answer page by the rules of `/v1`. An empty control means an absent field. Choices are
- * posted by their position, because browsers change line breaks in values.
+ * Reads the controls of the answer page by the rules of `/v1`. An empty control means an absent field. Choices are posted by
+ * their position, because browsers change line breaks in values.
  */
 export function readPostedForm(schema: FormSchema, posted: URLSearchParams): PostedForm {
   const content: [string, FormValue][] = [];
@@ -38,8 +38,8 @@ export function readPostedForm(schema: FormSchema, posted: URLSearchParams): Pos
 }
 
 /**
- * True if a control posts the value with which it was drawn. The comparison allows for pages that show invisible
- * characters as signs, and for browsers that change line breaks.
+ * True if a control posts the value with which it was drawn. The comparison allows for pages that show invisible characters as
+ * signs, and for browsers that change line breaks.
  */
 function isUntouched(control: FormControl, posted: readonly string[]): boolean {
   if (control.initial === undefined) return false;

@@ -1,6 +1,6 @@
 /**
- * The handlers of a question's answer page, for every entrance. Who may enter is decided in `by-link.ts` and
- * `by-owner.ts`, the HTML is in `pages/views`.
+ * The handlers of a question's answer page, for every entrance. Who may enter is decided in `by-link.ts` and `by-owner.ts`, the
+ * HTML is in `pages/views`.
  */
 
 import { askerOf } from '@parley/core/domain/elicitations/asker';
@@ -107,8 +107,8 @@ export function questionHandlers<Parts extends QuestionParts>(
 }
 
 /**
- * The posted form and the question, for a browser that may answer; for all others, the page to show. `as` is how the
- * form would end the question. Throws `rate_limited`.
+ * The posted form and the question, for a browser that may answer; for all others, the page to show. `as` is how the form would
+ * end the question. Throws `rate_limited`.
  */
 async function enter<Parts extends QuestionParts>(
   entrance: Entrance<Parts>,

@@ -1,6 +1,6 @@
 /**
- * The posts of the connect page: start, secret, decline. Showing the page is in `show.ts`, the return from the provider
- * in `callback.ts`.
+ * The posts of the connect page: start, secret, decline. Showing the page is in `show.ts`, the return from the provider in
+ * `callback.ts`.
  */
 
 import { isParleyError } from '@parley/core/domain/errors';
@@ -74,8 +74,7 @@ export async function decline(parts: Parts, visit: Visit): Promise<PageReply> {
 }
 
 /**
- * The posted form, and what it is about, for a person who may act; for everybody else, the page to show. Throws
- * `rate_limited`.
+ * The posted form, and what it is about, for a person who may act; for everybody else, the page to show. Throws `rate_limited`.
  */
 async function enter(
   parts: Parts,

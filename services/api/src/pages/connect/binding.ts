@@ -1,6 +1,6 @@
 /**
- * Session binding: holds back what a browser did until the deployer's backend says whose browser it is. Sign-in at a
- * provider is in `pages/sign-in`.
+ * Session binding: holds back what a browser did until the deployer's backend says whose browser it is. Sign-in at a provider
+ * is in `pages/sign-in`.
  */
 
 import { randomBytes } from 'node:crypto';
@@ -36,10 +36,7 @@ type Binding = z.infer<typeof Binding>;
 export const BindingReport = z.strictObject({ session: z.string().min(1).max(128) });
 export type BindingReport = z.infer<typeof BindingReport>;
 
-/**
- * Stages a browser's credential until its person is known, and sends the browser to the page that identifies the
- * person.
- */
+/** Stages a browser's credential until its person is known, and sends the browser to the page that identifies the person. */
 export async function bindConnection(
   parts: Parts,
   identity: BoundIdentity,
@@ -52,9 +49,7 @@ export async function bindConnection(
   return bind(parts, identity, { elicitationId, tenant, userId, connection });
 }
 
-/**
- * Stores a browser's refusal until its person is known, and sends the browser to the page that identifies the person.
- */
+/** Stores a browser's refusal until its person is known, and sends the browser to the page that identifies the person. */
 export function bindDecline(
   parts: Parts,
   identity: BoundIdentity,
@@ -77,8 +72,8 @@ async function bind(parts: Parts, identity: BoundIdentity, binding: Binding): Pr
 }
 
 /**
- * `POST /auth/complete` with the person's own token: reports to whom the browser belongs. If the question is that
- * person's, ends what the browser began; otherwise does nothing. A repeated call gets the same reply.
+ * `POST /auth/complete` with the person's own token: reports to whom the browser belongs. If the question is that person's,
+ * ends what the browser began; otherwise does nothing. A repeated call gets the same reply.
  */
 export async function complete(
   parts: Parts,

@@ -32,9 +32,7 @@ export async function callback(parts: Parts, visit: Visit): Promise<PageReply> {
     : failed(parts, visit, result, flow);
 }
 
-/**
- * True if the flow still matches what the question asks for. The configuration may have changed since the flow began.
- */
+/** True if the flow still matches what the question asks for. The configuration may have changed since the flow began. */
 function fits(flow: Flow, { target, owner }: Admitted): boolean {
   const same = flow.toolId === target.toolId && flow.connectorId === target.connector.id;
   return same && flow.tenant === owner.tenant && flow.userId === owner.userId;

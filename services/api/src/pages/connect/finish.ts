@@ -16,8 +16,8 @@ interface Returned {
 }
 
 /**
- * Ends a flow that brought a credential. With session binding, the person is not known yet: the credential stays staged
- * until the deployer's backend reports the person.
+ * Ends a flow that brought a credential. With session binding, the person is not known yet: the credential stays staged until
+ * the deployer's backend reports the person.
  */
 export async function finishFlow(
   parts: Parts,

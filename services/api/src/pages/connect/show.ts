@@ -17,8 +17,7 @@ export async function showAlias(_parts: Parts, { query }: Visit): Promise<PageRe
 }
 
 /**
- * `GET /auth/connect/:id`: shows what is asked, before anything happens. It only reads, because mail scanners open
- * links too.
+ * `GET /auth/connect/:id`: shows what is asked, before anything happens. It only reads, because mail scanners open links too.
  */
 export async function showConnect(parts: Parts, visit: Visit): Promise<PageReply> {
   const admitted = await admit(parts, visit, visit.param);
@@ -51,9 +50,7 @@ async function askingView(visit: Visit, admitted: Admitted): Promise<PageView> {
   };
 }
 
-/**
- * The form of a connector whose secret is typed; undefined for others. It calls `begin`, so it is only for `api_key`.
- */
+/** The form of a connector whose secret is typed; undefined for others. It calls `begin`, so it is only for `api_key`. */
 export async function secretFormOf({ row, owner, target }: Admitted): Promise<SecretForm | undefined> {
   const begun = await target.connector.begin({ flowId: row.id, tenant: owner.tenant });
   return begun.type === 'form' ? begun : undefined;

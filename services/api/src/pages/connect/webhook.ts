@@ -13,8 +13,8 @@ const LATER: ProgramAnswer = { type: 'empty', status: 503 };
 type Report = Exclude<WebhookVerdict, { type: 'refused' }>;
 
 /**
- * The verification of reports from a connector's provider; undefined for a connector without reports. It throws errors
- * that `refusalOf` maps.
+ * The verification of reports from a connector's provider; undefined for a connector without reports. It throws errors that
+ * `refusalOf` maps.
  */
 export function verifierOf({ targets }: Parts, connectorId: string): VerifySignature<Report> | undefined {
   const connector = targets.connector(connectorId);
@@ -43,9 +43,8 @@ export function refusalOf(error: unknown): ProgramAnswer | undefined {
 }
 
 /**
- * `POST /auth/webhooks/:connectorId`: receives a provider's report. It has an effect only if it is signed, belongs to a
- * known flow, and the provider confirms it when asked. A repeat changes nothing. Replies 503 only if a retry may
- * succeed.
+ * `POST /auth/webhooks/:connectorId`: receives a provider's report. It has an effect only if it is signed, belongs to a known
+ * flow, and the provider confirms it when asked. A repeat changes nothing. Replies 503 only if a retry may succeed.
  */
 export async function webhook(parts: Parts, connectorId: string, report: Report): Promise<ProgramAnswer> {
   const connector = parts.targets.connector(connectorId);

@@ -5,10 +5,7 @@ import { z } from 'zod';
 export interface ConsoleFiles {
   /** The page, which is the same for every path of the console. */
   readonly page: string;
-  /**
-   * The files that the page loads, by name. A name contains a digest of its file, so a file under one name never
-   * changes.
-   */
+  /** The files that the page loads, by name. A name contains a digest of its file, so a file under one name never changes. */
   readonly assets: ReadonlyMap<string, ConsoleAsset>;
 }
 

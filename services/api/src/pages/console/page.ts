@@ -1,6 +1,6 @@
 /**
- * Serves the console's page and its files with strict headers. The console itself is in `clients/console`, its data
- * comes from the admin API.
+ * Serves the console's page and its files with strict headers. The console itself is in `clients/console`, its data comes from
+ * the admin API.
  */
 
 import type { Reply, RequestHead } from '../../http/route.ts';

@@ -15,8 +15,8 @@ const TENANTS_MAX = 50;
 
 /**
  * The roles that a claim gives in these tenants. The claim is a list of `role`, which applies to all of them, and
- * `tenant:role`; or an object from a tenant to its role or roles. Entries with an unknown role or an unlisted tenant
- * are ignored.
+ * `tenant:role`; or an object from a tenant to its role or roles. Entries with an unknown role or an unlisted tenant are
+ * ignored.
  */
 export function rolesOf(claim: unknown, tenants: readonly string[]): readonly TenantRoles[] {
   const given = new Map<string, Set<string>>();
@@ -43,8 +43,8 @@ export function claimAt(claims: Readonly<Record<string, unknown>>, name: string)
 }
 
 /**
- * The scopes with which an operator with these roles acts. Every role may read without a scope; content requires the
- * role `reader`.
+ * The scopes with which an operator with these roles acts. Every role may read without a scope; content requires the role
+ * `reader`.
  */
 export function scopesOf(roles: readonly OperatorRole[]): readonly Scope[] {
   return [

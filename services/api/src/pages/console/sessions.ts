@@ -35,8 +35,8 @@ const SEEN_MAX = 10_000;
 const SEEN_MS_MAX = 30_000;
 
 /**
- * A session is an entry that is written once and expires at its absolute end. A second entry marks it as in use. Pods
- * renew only the second entry, so an ended session is never written again.
+ * A session is an entry that is written once and expires at its absolute end. A second entry marks it as in use. Pods renew
+ * only the second entry, so an ended session is never written again.
  */
 export function createConsoleSessions({ store, idleMs, sessionMs }: ConsoleSessionsDeps): ConsoleSessions {
   const nameOf = (id: string) => ({ family: 'operator', id }) as const;

@@ -1,7 +1,4 @@
-/**
- * Signs people in at an OpenID provider. Who the person is for Parley is decided in `oidc.ts` and
- * `console/identity.ts`.
- */
+/** Signs people in at an OpenID provider. Who the person is for Parley is decided in `oidc.ts` and `console/identity.ts`. */
 
 import {
   authorizationCodeGrant,
@@ -70,8 +67,7 @@ export function createCodeFlow(options: CodeFlowOptions): CodeFlow {
     allowLoopbackHttp,
     renewsIdTokens: true,
   });
-  // Signatures are checked although TLS would suffice (OpenID Connect Core, 3.1.3.7), because a proxy may be in
-  // between.
+  // Signatures are checked although TLS would suffice (OpenID Connect Core, 3.1.3.7), because a proxy may be in between.
   const source = () =>
     load().then(
       (server) => {

@@ -54,8 +54,8 @@ export interface TypedIdentity {
 }
 
 /**
- * Session binding: people do not sign in here. Afterwards the deployer's backend reports the person, with the person's
- * own token. Until then, no credential of the browser can be used and no answer of it is recorded.
+ * Session binding: people do not sign in here. Afterwards the deployer's backend reports the person, with the person's own
+ * token. Until then, no credential of the browser can be used and no answer of it is recorded.
  */
 export interface BoundIdentity {
   readonly type: 'bound';

@@ -10,8 +10,8 @@ export interface OidcOptions extends Omit<CodeFlowOptions, 'scopes' | 'wantsRene
   /** With one tenant, everybody belongs to it. With several, the claim `tenant` names the person's tenant. */
   readonly tenants: readonly string[];
   /**
-   * True if sign-ins connect accounts. Their tokens are then kept, and refresh tokens are requested if the provider
-   * supports them.
+   * True if sign-ins connect accounts. Their tokens are then kept, and refresh tokens are requested if the provider supports
+   * them.
    */
   readonly connectsAccounts?: boolean;
 }

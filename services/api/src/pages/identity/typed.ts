@@ -1,9 +1,7 @@
 import { faultOfUserId } from '@parley/core/domain/text';
 import type { TypedIdentity } from './identity.ts';
 
-/**
- * Accepts a typed user id without proof. For development only: the check of the environment forbids it in production.
- */
+/** Accepts a typed user id without proof. For development only: the check of the environment forbids it in production. */
 export function createTypedIdentity(tenant: string): TypedIdentity {
   return {
     type: 'typed',

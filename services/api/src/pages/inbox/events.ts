@@ -15,8 +15,8 @@ type PersonAsCaller = Caller & { readonly kind: 'user' };
 const SESSION_CHECK_MS = 60_000;
 
 /**
- * `GET /auth/inbox/events`: tells a signed-in person's page that the inbox has changed, and how a record ended. The
- * page then fetches itself again. The first event comes at once, because the page is older than its stream.
+ * `GET /auth/inbox/events`: tells a signed-in person's page that the inbox has changed, and how a record ended. The page then
+ * fetches itself again. The first event comes at once, because the page is older than its stream.
  */
 export function inboxEventsRoute(parts: Parts, where: Pick<Route, 'method' | 'path'>): Route {
   return route<undefined, undefined, PersonAsCaller>({

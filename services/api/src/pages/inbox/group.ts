@@ -27,8 +27,7 @@ import { groupIdOf, readOpenRecords } from './open-records.ts';
 import { nextPath } from './waiting-items.ts';
 
 /**
- * The maximum number of calls on a page, and the maximum size of their arguments: a person could not read more at one
- * sitting.
+ * The maximum number of calls on a page, and the maximum size of their arguments: a person could not read more at one sitting.
  */
 const CALLS_MAX = 50;
 const BYTES_MAX = 128 * 1024;
@@ -63,8 +62,8 @@ async function decideGroup(parts: Parts, visit: Visit, decision: 'approve' | 'de
   const caller = { kind: 'user', ...owner } as const;
   const chosen = [...new Set(form.fields.getAll(FORM_FIELDS.call))].filter(isApprovalId).slice(0, CALLS_MAX);
   if (chosen.length === 0) return groupPage(parts, visit, admitted, 'none-chosen');
-  // A form can name any call of its person. Calls with a high risk can only be decided on their own pages, so they are
-  // ignored here.
+  // A form can name any call of its person. Calls with a high risk can only be decided on their own pages, so they are ignored
+  // here.
   const rows = await Promise.all(chosen.map((id) => readOwn(parts, caller, id)));
   if (rows.some((row) => row !== undefined && groupIdOf(row) !== visit.param))
     return page({ page: 'refused', retry: INBOX_PATH });

@@ -11,8 +11,8 @@ import type { ShownGrant } from '../views/inbox/view.ts';
 import { readWaiting } from './waiting-items.ts';
 
 /**
- * `GET /auth/inbox`: shows everything that waits for the signed-in person, the remembered approvals, and the accounts.
- * Only reads.
+ * `GET /auth/inbox`: shows everything that waits for the signed-in person, the remembered approvals, and the accounts. Only
+ * reads.
  */
 export async function showInbox(parts: Parts, visit: Visit): Promise<PageReply> {
   const admitted = await admitPerson(parts, visit, INBOX_PAGE);
@@ -44,9 +44,7 @@ export function signOutOfInbox(parts: Parts, visit: Visit): Promise<PageReply> {
   return signOutOf(parts, visit, INBOX_PAGE, INBOX_PATH);
 }
 
-/**
- * `POST /auth/inbox/remembered/:id/forget`: further calls of this kind ask again. A repeated request changes nothing.
- */
+/** `POST /auth/inbox/remembered/:id/forget`: further calls of this kind ask again. A repeated request changes nothing. */
 export async function forget(parts: Parts, visit: Visit): Promise<PageReply> {
   const form = await readForm(parts, visit, INBOX_PATH);
   if ('view' in form) return page(form.view);

@@ -5,8 +5,8 @@ import type { StoredRecord } from '@parley/shared/ports/elicitations/elicitation
 import { sha256 } from '@parley/shared/records/digest';
 
 /**
- * The maximum number of pages that are read; each has a limited size. A person with more records sees older ones when
- * these are done.
+ * The maximum number of pages that are read; each has a limited size. A person with more records sees older ones when these are
+ * done.
  */
 const PAGES_MAX = 3;
 const PAGE_RECORDS = 100;
@@ -19,10 +19,7 @@ export interface OpenRecords {
   readonly hasOlder: boolean;
 }
 
-/**
- * Reads the newest open records of a person. Records past their deadline are omitted, even if nobody has noticed it
- * yet.
- */
+/** Reads the newest open records of a person. Records past their deadline are omitted, even if nobody has noticed it yet. */
 export async function readOpenRecords(
   { engine }: { readonly engine: Pick<Engine, 'openRecords'> },
   owner: Owner,
@@ -47,9 +44,9 @@ export async function readOpenRecords(
 }
 
 /**
- * The id of the group of calls that a person may decide together: those with the same agent, tool, rule and risk. The
- * tool's statements about itself must also be equal, because a page shows them once for all its calls. Undefined for a
- * call that must be decided separately, because its risk is high or unknown.
+ * The id of the group of calls that a person may decide together: those with the same agent, tool, rule and risk. The tool's
+ * statements about itself must also be equal, because a page shows them once for all its calls. Undefined for a call that must
+ * be decided separately, because its risk is high or unknown.
  */
 export function groupIdOf({ definition }: Pick<ApprovalRow, 'definition'>): string | undefined {
   const { agentId, agent, tool, rule, risk } = definition;

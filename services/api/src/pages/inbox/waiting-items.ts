@@ -29,8 +29,8 @@ interface WaitingList {
 }
 
 /**
- * Reads the records that wait for a person. The highest risk comes first; among equal risks, the earliest deadline.
- * Equal calls form one item.
+ * Reads the records that wait for a person. The highest risk comes first; among equal risks, the earliest deadline. Equal calls
+ * form one item.
  */
 export async function readWaiting({ engine, publicUrl }: WaitingDeps, owner: Owner): Promise<WaitingList> {
   const { records, now, hasOlder } = await readOpenRecords({ engine }, owner);

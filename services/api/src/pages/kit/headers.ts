@@ -28,8 +28,8 @@ const UNUSED = [
 ];
 
 /**
- * Headers of a hosted page. They forbid loading anything but the logo, framing, caching and referrers, and allow forms
- * to post only to Parley. Throws if the nonce is too short or could break out of the policy.
+ * Headers of a hosted page. They forbid loading anything but the logo, framing, caching and referrers, and allow forms to post
+ * only to Parley. Throws if the nonce is too short or could break out of the policy.
  */
 export function headersOf(facts: HeaderFacts): Readonly<Record<string, string>> {
   if (!NONCE.test(facts.nonce)) throw new Error('a nonce is at least 128 bits in base64');

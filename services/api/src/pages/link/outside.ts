@@ -16,8 +16,7 @@ export interface OutsideAccounts {
   /** The account of a link; undefined if the link does not exist or no longer exists. */
   find(token: string): Promise<OutsideAccount | undefined>;
   /**
-   * The address at which the service identifies the person in the browser. The browser returns from it with `state` and
-   * `code`.
+   * The address at which the service identifies the person in the browser. The browser returns from it with `state` and `code`.
    */
   addressOf(token: string, state: string, redirectUri: string): Promise<string>;
   /** Checks who returned from the service. `same`: it is the account of the link. Never rejects. */

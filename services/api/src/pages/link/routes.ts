@@ -34,8 +34,8 @@ const PAGES: readonly PageRoute<OutsideParts>[] = [
 ];
 
 /**
- * `/auth/link`: links an account of another service to the signed-in person. The same browser must be signed in to
- * both, so a link that somebody sends to another person connects nothing. Mount it before the rest of `/auth`.
+ * `/auth/link`: links an account of another service to the signed-in person. The same browser must be signed in to both, so a
+ * link that somebody sends to another person connects nothing. Mount it before the rest of `/auth`.
  */
 export function linkRoutes(deps: AuthPagesDeps, outside: OutsideAccounts): Surface {
   const parts: OutsideParts = { ...createParts(deps), outside };

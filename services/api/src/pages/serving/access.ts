@@ -21,10 +21,7 @@ interface RequestedFlow {
   readonly owner: Owner;
 }
 
-/**
- * Permission to act on a question. `person` is absent with session binding, because the backend reports the person
- * later.
- */
+/** Permission to act on a question. `person` is absent with session binding, because the backend reports the person later. */
 export interface Admitted extends RequestedFlow {
   readonly type: 'admitted';
   readonly person?: Person;
@@ -112,8 +109,8 @@ export async function spend(
 }
 
 /**
- * The page of a question that has ended. It names what was connected only if `target` is given, which is done only for
- * the owner.
+ * The page of a question that has ended. It names what was connected only if `target` is given, which is done only for the
+ * owner.
  */
 export async function endedView(parts: Parts, row: Row, target?: AccountTarget): Promise<PageView> {
   switch (row.status) {

@@ -58,8 +58,8 @@ export function createAttempts(deps: AttemptsDeps): Attempts {
 }
 
 /**
- * The client's address, if `proxyHops` of the deployment's proxies each add to X-Forwarded-For. For IPv6 only the /64
- * network counts, because one client has many addresses in one network.
+ * The client's address, if `proxyHops` of the deployment's proxies each add to X-Forwarded-For. For IPv6 only the /64 network
+ * counts, because one client has many addresses in one network.
  */
 export function addressOf({ headers, remoteAddress }: RequestHead, proxyHops: number): string {
   const forwarded = [headers['x-forwarded-for'] ?? []].flat().join(',').split(',');

@@ -30,8 +30,8 @@ const CONNECT_COOKIE: CookieKind = {
 };
 
 /**
- * The maximum number of cookies of one kind in a browser, which sends all of them with every request. Servers limit the
- * size of headers.
+ * The maximum number of cookies of one kind in a browser, which sends all of them with every request. Servers limit the size of
+ * headers.
  */
 const KEPT_MAX = 30;
 
@@ -88,16 +88,16 @@ export function mintBrowserId(): string {
 }
 
 /**
- * The new id of a browser that presents a secret. Somebody who knows the browser's old id, for example because they
- * planted its cookie, cannot know the new one. The same request leads to the same id.
+ * The new id of a browser that presents a secret. Somebody who knows the browser's old id, for example because they planted its
+ * cookie, cannot know the new one. The same request leads to the same id.
  */
 export function browserIdBy(secret: string, { id }: Pick<Browser, 'id'>): string {
   return createHmac('sha256', secret).update(`parley browser ${id}`).digest('base64url');
 }
 
 /**
- * The CSRF token for the forms shown to this browser. It is derived from the id, which no other origin can read, so
- * showing a form writes nothing.
+ * The CSRF token for the forms shown to this browser. It is derived from the id, which no other origin can read, so showing a
+ * form writes nothing.
  */
 export function csrfOf({ id }: Pick<Browser, 'id'>): string {
   return createHmac('sha256', id).update('parley connect form').digest('base64url');

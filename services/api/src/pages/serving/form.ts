@@ -15,16 +15,13 @@ export async function readForm(
   const { form: fields } = visit;
   if (fields === undefined || !isFromUs(visit.head, parts.publicUrl)) return { view: refused };
   if (!isOurForm(visit.browser, single(fields, FORM_FIELDS.csrf))) return { view: refused };
-  // The form counts only now: requests that other sites cause in a person's browser must not use up the person's
-  // attempts.
+  // The form counts only now: requests that other sites cause in a person's browser must not use up the person's attempts.
   const { attempts } = parts;
   const seconds = (await attempts.blocked(visit.address)) ?? (await attempts.posted(visit.address));
   return seconds === undefined ? { fields } : { view: { page: 'too-many', retryAfterSeconds: seconds } };
 }
 
-/**
- * True if the browser reports Parley's origin as the origin of the form. A request without such a report is refused.
- */
+/** True if the browser reports Parley's origin as the origin of the form. A request without such a report is refused. */
 function isFromUs(head: RequestHead, publicUrl: string): boolean {
   const { origin, 'sec-fetch-site': site } = head.headers;
   return isOfOwnPage(head, publicUrl) && (origin !== undefined || site !== undefined);

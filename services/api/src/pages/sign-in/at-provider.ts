@@ -1,6 +1,6 @@
 /**
- * Sends a browser to a provider's sign-in and handles its return, for pages and console alike. What a sign-in leads to
- * is decided by the callers.
+ * Sends a browser to a provider's sign-in and handles its return, for pages and console alike. What a sign-in leads to is
+ * decided by the callers.
  */
 
 import type { CallbackState } from '../../accounts/connector.ts';
@@ -69,8 +69,8 @@ export async function returnFromProvider<Signed extends object>(
   const found = await parts.flows.find(name);
   if (found?.flow.connectorId !== connectorId) return failed(parts, visit, elsewhere, NOT_OURS);
   const { flow, taken } = found;
-  // This happens, for example, on a reload. The browser of the first return is already signed in, and other browsers
-  // stay signed out.
+  // This happens, for example, on a reload. The browser of the first return is already signed in, and other browsers stay
+  // signed out.
   if (taken) return { type: 'moved', path: originOf(flow).retry };
   if (flow.browser !== fingerprintOf(visit.browser)) return failed(parts, visit, elsewhere, NOT_OURS);
   const callbackState = await parts.flows.take(name);
@@ -78,8 +78,7 @@ export async function returnFromProvider<Signed extends object>(
     return failed(parts, visit, originOf(flow), { detail: 'the sign-in has ended' });
   const result = await finish(`${parts.publicUrl}${visit.head.url}`, callbackState);
   if (!isFailure(result)) return enter(result, flow, callbackState);
-  // Failures count only from here on. Another site can make a browser request this path, but not with a flow of that
-  // browser.
+  // Failures count only from here on. Another site can make a browser request this path, but not with a flow of that browser.
   const tooMany = await countFailure(parts, visit);
   const shown = failed(parts, visit, originOf(flow, callbackState), result);
   return tooMany === undefined ? shown : page(tooMany);

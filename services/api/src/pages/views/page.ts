@@ -28,9 +28,9 @@ interface HtmlPage {
 }
 
 /**
- * Renders a view as a page. Pure: the same view and options give the same page. Forms post
- * `application/x-www-form-urlencoded` with the names in fields.ts to their action. They expect a page or a 303 to a
- * path of this origin, because browsers block a post that is redirected elsewhere.
+ * Renders a view as a page. Pure: the same view and options give the same page. Forms post `application/x-www-form-urlencoded`
+ * with the names in fields.ts to their action. They expect a page or a 303 to a path of this origin, because browsers block a
+ * post that is redirected elsewhere.
  *
  * Throws for misleading input: a path that leaves this origin, or a `continue.url` that is not http(s), contains user
  * information or leads to another origin than `continue.origin`.

@@ -154,8 +154,8 @@ export type PageView =
       readonly decline: FormTarget;
     }
   /**
-   * How a question ended that is answered here. `late`: an answer from here came afterwards and was not recorded.
-   * `toInbox`: the page links to the person's inbox.
+   * How a question ended that is answered here. `late`: an answer from here came afterwards and was not recorded. `toInbox`:
+   * the page links to the person's inbox.
    */
   | {
       readonly page: 'answer-ended';
@@ -215,8 +215,8 @@ export type PageView =
   /** The question ended in another way: withdrawn, cancelled, or answered before. */
   | { readonly page: 'settled' }
   /**
-   * A person other than the owner is signed in. The page does not reveal the owner of the link. `signOut` leads to a
-   * sign-in as another person.
+   * A person other than the owner is signed in. The page does not reveal the owner of the link. `signOut` leads to a sign-in as
+   * another person.
    */
   | { readonly page: 'mismatch'; readonly about?: 'answer'; readonly signOut?: FormTarget }
   /** The link does not exist, or is not for the signed-in person, whom `signOut` signs out. */

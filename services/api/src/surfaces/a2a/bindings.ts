@@ -65,8 +65,8 @@ export function serveJsonRpc(parts: BindingCall): Promise<Reply> {
 }
 
 /**
- * Serves one HTTP+JSON request of A2A 1.0. Its bodies are those of the JSON-RPC methods, so the JSON-RPC binding serves
- * it; only errors differ.
+ * Serves one HTTP+JSON request of A2A 1.0. Its bodies are those of the JSON-RPC methods, so the JSON-RPC binding serves it;
+ * only errors differ.
  */
 export function serveRest(parts: BindingCall, { method, params, status }: RestRequest): Promise<Reply> {
   const { sdk, handler, call } = parts;

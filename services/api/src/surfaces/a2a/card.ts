@@ -16,8 +16,8 @@ export function originOf({ origin }: Pick<A2aDeps, 'origin'>, head: RequestHead)
 }
 
 /**
- * The card of an agent, in the JSON of A2A 1.0. Members with default values are omitted, as the specification requires
- * for signed cards.
+ * The card of an agent, in the JSON of A2A 1.0. Members with default values are omitted, as the specification requires for
+ * signed cards.
  */
 function cardJson(deps: A2aDeps, agent: OfferedAgent, origin: string) {
   const { id, title, description, takesImages = false } = agent;

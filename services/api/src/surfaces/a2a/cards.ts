@@ -23,8 +23,8 @@ export interface Cards {
 }
 
 /**
- * Cards are signed if a key and the origin are configured. Each card is then made only once. Without a configured
- * origin, the request's origin is used, and such a card is made for each request and not signed.
+ * Cards are signed if a key and the origin are configured. Each card is then made only once. Without a configured origin, the
+ * request's origin is used, and such a card is made for each request and not signed.
  */
 export function createCards(deps: A2aDeps, loadSdk: () => Promise<Sdk>): Cards {
   const made = new Map<string, () => Promise<ServedCard>>();
@@ -62,8 +62,8 @@ export function createCards(deps: A2aDeps, loadSdk: () => Promise<Sdk>): Cards {
 }
 
 /**
- * `both`: the members of 0.3 and of 1.0. A security scheme has the members of both versions, because each version
- * ignores those of the other.
+ * `both`: the members of 0.3 and of 1.0. A security scheme has the members of both versions, because each version ignores those
+ * of the other.
  */
 type CardForm = 'legacy' | 'modern' | 'both';
 type CardJson = ServedCard['body'];

@@ -32,9 +32,7 @@ const INVALID_REQUEST = -32_600;
 const INTERNAL = -32_603;
 const RPC_CODES: Readonly<Record<number, number>> = { 400: PARSE_ERROR, 413: INVALID_REQUEST };
 
-/**
- * The JSON-RPC reply for an error that has an HTTP status. It reveals nothing of an error that is not a ParleyError.
- */
+/** The JSON-RPC reply for an error that has an HTTP status. It reveals nothing of an error that is not a ParleyError. */
 export function rpcProblem(error: unknown, id: unknown = null): Reply {
   const { status, headers, body } = problemOf(error);
   const { 'content-type': _problem, ...others } = headers;

@@ -35,8 +35,8 @@ interface HandlerParts {
 }
 
 /**
- * Makes the handler for one call of an agent. Identity, budget and lifetime are those of the call. Only the tasks of
- * the call's person are found.
+ * Makes the handler for one call of an agent. Identity, budget and lifetime are those of the call. Only the tasks of the call's
+ * person are found.
  */
 export function createCallHandler({ sdk, deps, agent, origin, call }: HandlerParts): CallHandler {
   const who = actingCallerOf(call);

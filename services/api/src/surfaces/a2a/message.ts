@@ -27,9 +27,7 @@ export interface ReadMessage {
   readonly messageId: string;
   readonly taskId: string | undefined;
   readonly contextId: string | undefined;
-  /**
-   * The text parts as paragraphs. In a message that begins a task, also the JSON of data parts that are not answers.
-   */
+  /** The text parts as paragraphs. In a message that begins a task, also the JSON of data parts that are not answers. */
   readonly text: string;
   /** Its images. */
   readonly images: readonly ContentPart[];

@@ -25,8 +25,8 @@ export const SEND_PATH = '/:operation';
 export const TASK_PATH = TASK;
 
 /**
- * The operations of both bindings. Reading operations must not change anything, because browsers follow links and
- * previews automatically.
+ * The operations of both bindings. Reading operations must not change anything, because browsers follow links and previews
+ * automatically.
  */
 const OPERATIONS: readonly A2aOperation[] = [
   { method: 'SendMessage', http: 'POST', path: SEND_PATH, verb: 'message:send' },

@@ -28,13 +28,12 @@ interface PushConfigDeps {
 /** The push notification configurations of tasks. */
 export interface PushConfigs {
   /**
-   * Throws `invalid_request` for a configuration that cannot be stored. Without a task, checks it for a task that is
-   * about to begin.
+   * Throws `invalid_request` for a configuration that cannot be stored. Without a task, checks it for a task that is about to
+   * begin.
    */
   check(config: TaskPushNotificationConfig, version: string | undefined, task?: Run): Promise<void>;
   /**
-   * Stores a configuration, and replaces one with the same id. Throws `invalid_request` for an address that is never
-   * called.
+   * Stores a configuration, and replaces one with the same id. Throws `invalid_request` for an address that is never called.
    */
   put(
     task: Run,

@@ -45,8 +45,8 @@ const LegacyEvent = z.looseObject({
 });
 
 /**
- * Receives push updates of remote agents about tasks of this deployment. Only the task's id in an update is used; the
- * call that delegated the task then reads it.
+ * Receives push updates of remote agents about tasks of this deployment. Only the task's id in an update is used; the call that
+ * delegated the task then reads it.
  */
 export function receivedPushRoutes({ open }: ReceivedPushDeps): Surface {
   return {
@@ -93,9 +93,7 @@ export function receivedPushRoutes({ open }: ReceivedPushDeps): Surface {
   };
 }
 
-/**
- * The address, if the sender presents its token in one of the headers that may contain it. Throws `unauthenticated`.
- */
+/** The address, if the sender presents its token in one of the headers that may contain it. Throws `unauthenticated`. */
 function proven(address: OpenedAddress, { headers }: RequestHead): OpenedAddress {
   const { authorization, 'x-a2a-notification-token': own } = headers;
   const bearer = authorization === undefined ? undefined : (/^Bearer (.+)$/i.exec(authorization)?.[1] ?? '');

@@ -1,6 +1,5 @@
 /**
- * Records which messages answered which questions, for repeats and for the history of tasks. Answering is in
- * `task-answers.ts`.
+ * Records which messages answered which questions, for repeats and for the history of tasks. Answering is in `task-answers.ts`.
  */
 
 import type { Elicitation } from '@parley/core/domain/elicitations/elicitation';
@@ -46,15 +45,14 @@ export function responseIdOf(messageId: string): string {
 }
 
 /**
- * Finds the caller's message that brought a question to its state at that time (ms on the Redis clock). Undefined if no
- * such message did.
+ * Finds the caller's message that brought a question to its state at that time (ms on the Redis clock). Undefined if no such
+ * message did.
  */
 export type FindAnswerMessage = (question: Elicitation, at: number) => Promise<WireMessage | undefined>;
 
 /**
- * Finds the messages that answered a task's questions, for its history. A service that speaks for the person does not
- * find the person's own messages. The content of an answer is read from its question's row, and only if it is not
- * secret.
+ * Finds the messages that answered a task's questions, for its history. A service that speaks for the person does not find the
+ * person's own messages. The content of an answer is read from its question's row, and only if it is not secret.
  */
 export function createFindAnswerMessage(
   { engine, records }: Pick<A2aDeps, 'engine' | 'records'>,
@@ -83,8 +81,8 @@ export function createFindAnswerMessage(
     at: number,
   ): Promise<TakenMessage | undefined> {
     const known = taken.find(matches);
-    // A message is recorded before its answer. So a list that was read after the answer contains the message, or the
-    // message is no longer stored.
+    // A message is recorded before its answer. So a list that was read after the answer contains the message, or the message is
+    // no longer stored.
     if (known !== undefined || at < listedAt) return known;
     listedAt = await records.now(owner);
     const stored = await records.list(owner, nameOfTask(taskId));

@@ -67,8 +67,8 @@ export function createTaskAnswers(
   }
 
   /**
-   * The answers of a message. They are recorded before the first effect, so that a repeated message answers the same
-   * questions and not those that are open by then. Throws `idempotency_mismatch`.
+   * The answers of a message. They are recorded before the first effect, so that a repeated message answers the same questions
+   * and not those that are open by then. Throws `idempotency_mismatch`.
    */
   async function recordedAnswers(run: Run, message: ReadMessage): Promise<ReadMessage['answers']> {
     const { text, answers, messageId, answering } = message;

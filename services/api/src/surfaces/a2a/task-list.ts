@@ -41,9 +41,9 @@ interface ListedTask {
 }
 
 /**
- * A page of tasks, those with the latest change of status first. Only the tasks of the page are read completely. The
- * others are filtered by their runs, or, if a run does not determine the state, by their feeds one after another.
- * Throws `invalid_request` for an unknown page token and for other invalid parameters.
+ * A page of tasks, those with the latest change of status first. Only the tasks of the page are read completely. The others are
+ * filtered by their runs, or, if a run does not determine the state, by their feeds one after another. Throws `invalid_request`
+ * for an unknown page token and for other invalid parameters.
  */
 export async function listPage(
   { taskStateToJSON, TaskState }: Sdk['core'],
@@ -84,10 +84,7 @@ export async function listPage(
   };
 }
 
-/**
- * RFC 3339, the JSON notation of protocol buffers for timestamps. `Date.parse` alone would also accept `1` and `March
- * 7`.
- */
+/** RFC 3339, the JSON notation of protocol buffers for timestamps. `Date.parse` alone would also accept `1` and `March 7`. */
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/;
 
 /** Throws `invalid_request` for a number of messages that no history can have. */

@@ -99,15 +99,15 @@ export function createTaskFollower(
 interface FollowTaskOptions {
   readonly signal: AbortSignal;
   /**
-   * When to stop. `terminal`: at the end of the task. `answerable`: also at a state in which the caller must send
-   * something. `interrupted`: also at every other state in which the task waits.
+   * When to stop. `terminal`: at the end of the task. `answerable`: also at a state in which the caller must send something.
+   * `interrupted`: also at every other state in which the task waits.
    */
   readonly to: 'terminal' | 'answerable' | 'interrupted';
 }
 
 /**
- * The updates of a task after its opening, from any pod. If the pod of its run dies, the run is taken over within
- * seconds. Throws `unavailable` when the signal is aborted, because the updates continue on another pod.
+ * The updates of a task after its opening, from any pod. If the pod of its run dies, the run is taken over within seconds.
+ * Throws `unavailable` when the signal is aborted, because the updates continue on another pod.
  */
 async function* followTask(
   { engine, turns }: StreamDeps,

@@ -30,9 +30,7 @@ export interface CallerTasks {
   open(run: Run): Promise<OpenedTask>;
   /** A task by its id. Throws `not_found` for tasks of other callers and other agents. */
   find(taskId: string): Promise<Run>;
-  /**
-   * Handles a message to a task, which contains answers. Throws `not_found`, `invalid_request` and `already_settled`.
-   */
+  /** Handles a message to a task, which contains answers. Throws `not_found`, `invalid_request` and `already_settled`. */
   answer(run: Run, message: ReadMessage): Promise<void>;
   /** Requests a stop of the task. Returns false if it has ended. */
   stop(run: Run): Promise<boolean>;

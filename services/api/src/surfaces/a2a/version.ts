@@ -6,8 +6,8 @@ const NAME = 'A2A-Version';
 const PATCH = /^(\d+\.\d+)\.\d+$/;
 
 /**
- * The version of A2A in a request's header or query; undefined if it names none. Patch numbers are ignored (A2A 1.0,
- * section 3.6).
+ * The version of A2A in a request's header or query; undefined if it names none. Patch numbers are ignored (A2A 1.0, section
+ * 3.6).
  */
 export function namedVersion({ url, headers }: Pick<RequestHead, 'url' | 'headers'>): string | undefined {
   const header = headers[NAME.toLowerCase()];

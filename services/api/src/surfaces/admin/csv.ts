@@ -1,5 +1,5 @@
-// The characters at the beginning of a cell that make a spreadsheet take it for a formula, including wide forms that
-// some programs accept.
+// The characters at the beginning of a cell that make a spreadsheet take it for a formula, including wide forms that some
+// programs accept.
 const FORMULA = /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/u;
 const QUOTED = /[",\r\n]|^\s|\s$/u;
 

@@ -7,8 +7,8 @@ const encodedFor = (digest: string) =>
   z.tuple([z.literal(digest), z.int().positive(), z.string().max(4_096)]);
 
 /**
- * Makes the cursors of one list: a place in it, and a digest of what is listed. A cursor of another tenant, list or
- * filter is therefore refused.
+ * Makes the cursors of one list: a place in it, and a digest of what is listed. A cursor of another tenant, list or filter is
+ * therefore refused.
  */
 export function cursorsOf(list: Readonly<Record<string, unknown>>) {
   const entries = Object.entries(list).filter(([, value]) => value !== undefined);

@@ -45,10 +45,7 @@ export interface AdminDeps
   readonly chatQuotas: ChatQuotas;
   readonly takePage: TakePage;
   readonly channel?: OperatedChannel | undefined;
-  /**
-   * The host to which updates of an A2A task go from one of its slots; absent if no process of this environment sends
-   * them.
-   */
+  /** The host to which updates of an A2A task go from one of its slots; absent if no process of this environment sends them. */
   readonly pushHostOf?: ((task: StreamRef, slot: number) => Promise<string | undefined>) | undefined;
   /** True if the whole configuration belongs to one tenant. */
   readonly hasOneTenant: boolean;

@@ -9,8 +9,8 @@ import { csvRecord } from './csv.ts';
 import { EXPORT_ROWS_MAX, type ListFormat, PAGE_MAX } from './query.ts';
 
 /**
- * The maximum number of pages that one export reads. If few rows match, the export ends with a cursor before it has its
- * maximum number of rows.
+ * The maximum number of pages that one export reads. If few rows match, the export ends with a cursor before it has its maximum
+ * number of rows.
  */
 const PAGES_MAX = 1_000;
 /** The maximum number of simultaneous exports of one key or operator on a pod. */
@@ -38,10 +38,7 @@ interface ListRequest {
   readonly limit: number;
 }
 
-/**
- * Replies with a page of a list, or with an export of it. Throws `rate_limited` for a key with too many exports at
- * once.
- */
+/** Replies with a page of a list, or with an export of it. Throws `rate_limited` for a key with too many exports at once. */
 export type ReplyWithList = (
   call: Pick<RouteCall, 'caller' | 'header' | 'signal'>,
   request: ListRequest,

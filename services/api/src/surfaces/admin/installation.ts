@@ -93,8 +93,7 @@ const SAMPLE: AdminInstallation = {
 };
 
 /**
- * The route that shows what is running, for keys with the scope `admin`. Operators may use it if the deployment has one
- * tenant.
+ * The route that shows what is running, for keys with the scope `admin`. Operators may use it if the deployment has one tenant.
  */
 export function installationRoute(deps: AdminDeps, cached: BriefCache): Route {
   return route({

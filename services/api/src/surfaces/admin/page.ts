@@ -1,7 +1,4 @@
-/**
- * Reads one page of a tenant's list, and mends the list where it contradicts its rows. The routes are in
- * `list-routes.ts`.
- */
+/** Reads one page of a tenant's list, and mends the list where it contradicts its rows. The routes are in `list-routes.ts`. */
 
 import type { Caller } from '@parley/shared/domain/caller';
 import type { ListedKind, ListPlace, ListSliceRequest, TenantLists } from '@parley/shared/ports/tenant-lists';
@@ -36,9 +33,7 @@ interface AdminPage<Item> {
 /** The source of a list's places. */
 type ListPlaces = Pick<TenantLists, 'slice' | 'mend'>;
 
-/**
- * Reads one page of a tenant's list. The rows are the truth: a place that contradicts its row is mended and omitted.
- */
+/** Reads one page of a tenant's list. The rows are the truth: a place that contradicts its row is mended and omitted. */
 export async function readAdminPage<Item>(
   lists: ListPlaces,
   { slice, after: from, limit, load, hasEnded, keeps }: AdminPageRequest<Item>,

@@ -42,9 +42,9 @@ interface Redelivery {
 }
 
 /**
- * Repeats a delivery. An outstanding one is made at once, and its attempts are counted anew. Throws `not_found` for a
- * webhook that is neither outstanding nor a dead letter, and for a turn's delivery that is not outstanding. Throws
- * `invalid_request` for a kind that is not configured, because nothing would ever handle the task.
+ * Repeats a delivery. An outstanding one is made at once, and its attempts are counted anew. Throws `not_found` for a webhook
+ * that is neither outstanding nor a dead letter, and for a turn's delivery that is not outstanding. Throws `invalid_request`
+ * for a kind that is not configured, because nothing would ever handle the task.
  */
 export async function redeliver(
   {

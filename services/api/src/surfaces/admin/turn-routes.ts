@@ -1,6 +1,5 @@
 /**
- * The routes with which operators read, stop and resume turns. Lists are in `list-routes.ts`, records in
- * `record-routes.ts`.
+ * The routes with which operators read, stop and resume turns. Lists are in `list-routes.ts`, records in `record-routes.ts`.
  */
 
 import { ParleyError } from '@parley/core/domain/errors';
@@ -199,10 +198,7 @@ function redeliverRoute(deps: AdminDeps): Route {
   });
 }
 
-/**
- * The subject of a turn's delivery. `deliveryId` is the part after the person. Throws `not_found` if it names another
- * turn.
- */
+/** The subject of a turn's delivery. `deliveryId` is the part after the person. Throws `not_found` if it names another turn. */
 function subjectOf(stream: StreamRef, deliveryId: string): string {
   const turn = formatStreamPath(stream);
   const subject = `${turn.split('/', 2).join('/')}/${deliveryId}`;

@@ -1,6 +1,4 @@
-/**
- * Encodes a turn as one AG-UI run. The events of single turn events are in `events.ts`, interrupts in `questions.ts`.
- */
+/** Encodes a turn as one AG-UI run. The events of single turn events are in `events.ts`, interrupts in `questions.ts`. */
 
 import type { Approval } from '@parley/core/domain/approvals/approval';
 import type { Elicitation } from '@parley/core/domain/elicitations/elicitation';
@@ -64,9 +62,8 @@ export function frameOf(event: AgUiEvent): Frame {
 }
 
 /**
- * Encodes a turn as one run of AG-UI. The run ends when the turn ends, or when the whole turn waits for its person:
- * then with an interrupt for each open question and approval. A snapshot of the messages takes back the output of a
- * restarted step.
+ * Encodes a turn as one run of AG-UI. The run ends when the turn ends, or when the whole turn waits for its person: then with
+ * an interrupt for each open question and approval. A snapshot of the messages takes back the output of a restarted step.
  */
 export function createAgUiEncoder(run: AgUiRun): Encoder<Frame> {
   const { threadId, runId, messageId } = run;

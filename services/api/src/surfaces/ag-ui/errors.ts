@@ -10,8 +10,8 @@ import { frameOf } from './encoder.ts';
 const READ_ON = 'To read the reply to an earlier one, connect to the thread.';
 
 /**
- * A refused run for AG-UI clients: a stream that contains only `RUN_ERROR`. Undefined for an unknown or forbidden
- * caller, who gets the status 401 or 403.
+ * A refused run for AG-UI clients: a stream that contains only `RUN_ERROR`. Undefined for an unknown or forbidden caller, who
+ * gets the status 401 or 403.
  */
 export function agUiRefusal(error: unknown, { caller }: { readonly caller?: Caller }): Reply | undefined {
   if (caller === undefined || isParleyError(error, 'forbidden')) return undefined;
@@ -28,8 +28,7 @@ export function agUiRefusal(error: unknown, { caller }: { readonly caller?: Call
 }
 
 /**
- * Begins the turn of a run, as `startTurn` does. A client that repeats the id of an earlier run is told how to read
- * that run.
+ * Begins the turn of a run, as `startTurn` does. A client that repeats the id of an earlier run is told how to read that run.
  */
 export async function startRun(
   turns: Parameters<typeof startTurn>[0],

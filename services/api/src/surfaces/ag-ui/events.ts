@@ -1,6 +1,4 @@
-/**
- * Converts the events of a turn to AG-UI events and messages. When a run begins and ends is decided in `encoder.ts`.
- */
+/** Converts the events of a turn to AG-UI events and messages. When a run begins and ends is decided in `encoder.ts`. */
 
 import type { TurnEvent } from '@parley/shared/domain/runs/turn-events';
 import { shownNotice } from '../../turns/shown.ts';
@@ -27,8 +25,8 @@ interface Said {
 }
 
 /**
- * `messageId` is the id of the turn's reply. It prefixes the ids of messages and calls, which are therefore unique in
- * the thread.
+ * `messageId` is the id of the turn's reply. It prefixes the ids of messages and calls, which are therefore unique in the
+ * thread.
  */
 export function createAgUiTurn(messageId: string): AgUiTurn {
   const pieces = createPieces();

@@ -82,9 +82,7 @@ export function threadOf({ caller, owner }: ActingCaller, threadId: string): Con
   });
 }
 
-/**
- * The idempotency key of a run. It includes the thread and the service key, because each numbers its runs separately.
- */
+/** The idempotency key of a run. It includes the thread and the service key, because each numbers its runs separately. */
 export function keyOfRun({ conversationId }: Pick<ConversationRef, 'conversationId'>, runId: string): string {
   return `ag-ui.${sha256(JSON.stringify([conversationId, runId]))}`;
 }

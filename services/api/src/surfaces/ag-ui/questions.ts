@@ -1,7 +1,4 @@
-/**
- * Converts questions and approvals to interrupts, and resume entries to answers. Recording the answers is in
- * `resume.ts`.
- */
+/** Converts questions and approvals to interrupts, and resume entries to answers. Recording the answers is in `resume.ts`. */
 
 import type { Approval } from '@parley/core/domain/approvals/approval';
 import { callText } from '@parley/core/domain/approvals/tool-title';
@@ -87,9 +84,7 @@ export function responseOf({ interruptId, status, payload }: ResumeEntry, isForm
   throw invalidPayload(interruptId, 'must be an object with the answers, or false to decline');
 }
 
-/**
- * The decision on a call in a resume entry. A cancelled entry means that the call is not made. Throws `invalid_answer`.
- */
+/** The decision on a call in a resume entry. A cancelled entry means that the call is not made. Throws `invalid_answer`. */
 export function decisionOf({ interruptId, status, payload }: ResumeEntry): ApprovalInput {
   if (status === 'cancelled' || payload === DECLINES) return { decision: 'deny' };
   const { success, data } = Decision.safeParse(payload);

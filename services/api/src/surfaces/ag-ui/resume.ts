@@ -47,9 +47,9 @@ interface ResumedTurn {
 }
 
 /**
- * Records the answers to the interrupts of a run, or none of them. An answer that comes after another one changes
- * nothing. Throws `not_found` for an interrupt that the thread never had, `invalid_request` if an open one is not
- * answered, `expired` for an answer that comes too late, and `invalid_answer`, `forbidden` and `rate_limited`.
+ * Records the answers to the interrupts of a run, or none of them. An answer that comes after another one changes nothing.
+ * Throws `not_found` for an interrupt that the thread never had, `invalid_request` if an open one is not answered, `expired`
+ * for an answer that comes too late, and `invalid_answer`, `forbidden` and `rate_limited`.
  */
 export async function resumeTurn(deps: ResumeDeps, request: ResumeRequest): Promise<ResumedTurn> {
   const { thread, messages } = request;
@@ -120,8 +120,8 @@ async function readAsked({ engine }: ResumeDeps, stream: StreamRef): Promise<Ask
 }
 
 /**
- * A message that comes together with answers would be lost, because the continued turn does not read it. The person's
- * last message counts as new unless it is the one that the turn answers. Throws `invalid_request`.
+ * A message that comes together with answers would be lost, because the continued turn does not read it. The person's last
+ * message counts as new unless it is the one that the turn answers. Throws `invalid_request`.
  */
 async function refuseNewText(
   { turns }: Pick<ResumeDeps, 'turns'>,
@@ -175,9 +175,7 @@ async function answerOne(
   }
 }
 
-/**
- * Only the person may answer. A service key may continue a run whose interrupts have ended, or were answered on a page.
- */
+/** Only the person may answer. A service key may continue a run whose interrupts have ended, or were answered on a page. */
 function refuseKey({ row: { status } }: { readonly row: { readonly status: string } }): AgUiEvent[] {
   if (status !== 'pending' && status !== 'opened') return [];
   throw new ParleyError('forbidden', 'Only the person may answer; a service key speaks for them otherwise.');

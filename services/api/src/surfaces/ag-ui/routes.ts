@@ -47,8 +47,8 @@ const HEADERS = { 'Parley-User': 'With a service key: the person for whom it spe
 const EVENTS = { 200: { description: 'Server-sent events of AG-UI', events: true } } as const;
 
 /**
- * AG-UI clients show every kind of question. Their answers pass through other programs, so sensitive answers are not
- * given in them.
+ * AG-UI clients show every kind of question. Their answers pass through other programs, so sensitive answers are not given in
+ * them.
  */
 const SUPPORT: Support = { form: true, url: true, sensitiveForms: false };
 /** Only the person may answer, so a service key gets the address of the hosted page. */

@@ -80,9 +80,7 @@ export type SentMessage =
     }
   | { readonly id: string; readonly role: 'tool'; readonly toolCallId: string; readonly content: string };
 
-/**
- * The id of a call in its thread. Parley's ids are unique only within a turn, but clients search all turns for a call.
- */
+/** The id of a call in its thread. Parley's ids are unique only within a turn, but clients search all turns for a call. */
 export function callIdIn(messageId: string, toolCallId: string): string {
   return `${messageId}.${toolCallId}`;
 }

@@ -37,16 +37,16 @@ interface SentDecisions {
   /** The decisions of the newest assistant message that contains any. */
   readonly decisions: readonly DecisionPart[];
   /**
-   * True if the request was made to send them: the reply then continues their turn. False if they came together with a
-   * new message.
+   * True if the request was made to send them: the reply then continues their turn. False if they came together with a new
+   * message.
    */
   readonly isRequest: boolean;
 }
 
 /**
  * Reads the decisions of a request. The request was made to send them if an assistant's message is the last one, or if
- * `messageId` names the decisions' message. The AI SDK does the latter to continue an earlier message below one that
- * was refused.
+ * `messageId` names the decisions' message. The AI SDK does the latter to continue an earlier message below one that was
+ * refused.
  */
 export function decisionsIn(messages: readonly ChatMessage[], messageId: unknown): SentDecisions {
   const decided = messages.findLast((message) => decisionsOf(message).length > 0);

@@ -29,8 +29,8 @@ const AnswerPart = z.looseObject({
 type AnswerPart = z.infer<typeof AnswerPart>['data'];
 
 /**
- * The answer in the last message; undefined if there is none. Throws `invalid_request` if it is malformed, or if the
- * message also contains something that would be lost: a second answer, or text.
+ * The answer in the last message; undefined if there is none. Throws `invalid_request` if it is malformed, or if the message
+ * also contains something that would be lost: a second answer, or text.
  */
 export function answerIn(messages: readonly ChatMessage[]): AnswerPart | undefined {
   const last = messages.at(-1);

@@ -1,6 +1,4 @@
-/**
- * Converts the events of a turn to chunks that every AI SDK client accepts. Replays, cuts and ids are in `encoder.ts`.
- */
+/** Converts the events of a turn to chunks that every AI SDK client accepts. Replays, cuts and ids are in `encoder.ts`. */
 
 import type { Approval } from '@parley/core/domain/approvals/approval';
 import type { Elicitation } from '@parley/core/domain/elicitations/elicitation';
@@ -39,9 +37,9 @@ interface AiSdkChunks {
 }
 
 /**
- * Uses only chunk types and keys that every version 6 knows: early releases such as 6.0.44, which are still in use,
- * refuse any other key, and a refused chunk ends the reader's stream. Text that was never begun and results of unknown
- * calls are refused as well. So missing chunks are added, and chunks that would break the reader are left out.
+ * Uses only chunk types and keys that every version 6 knows: early releases such as 6.0.44, which are still in use, refuse any
+ * other key, and a refused chunk ends the reader's stream. Text that was never begun and results of unknown calls are refused
+ * as well. So missing chunks are added, and chunks that would break the reader are left out.
  */
 export function createAiSdkChunks(): AiSdkChunks {
   const pieces = createPieces();
@@ -240,8 +238,8 @@ export function createAiSdkChunks(): AiSdkChunks {
       const before = approvals.get(toolCallId);
       const isMoved = before?.approvalId === approvalId && before.status === approval.status;
       approvals.set(toolCallId, approval);
-      // Only the deadline was moved. The client may already show the person's decision in the call, so the call's part
-      // is not sent again.
+      // Only the deadline was moved. The client may already show the person's decision in the call, so the call's part is not
+      // sent again.
       return isMoved ? [card] : [card, ...approvalOf(toolCallId)];
     },
     untilApproved: () => [...closeStep(), { type: 'finish', finishReason: 'tool-calls' }],
@@ -253,8 +251,7 @@ export function createAiSdkChunks(): AiSdkChunks {
 }
 
 /**
- * A persistent part. It is sent again under the same id on every change, so the client keeps one part and replaces its
- * data.
+ * A persistent part. It is sent again under the same id on every change, so the client keeps one part and replaces its data.
  */
 function questionChunk(elicitation: Elicitation): Chunk {
   return {

@@ -26,16 +26,16 @@ export const AI_SDK_ON_EXPIRY: readonly Frame[] = [
 const RESET = { type: 'data-stream-reset', data: { v: 1 }, transient: true };
 
 /**
- * Encodes a turn as AI SDK UI message stream, version 1 (`ai` 6, readable by 5 and 7). `after` is the last position
- * that the reader has; nothing up to it is sent again.
+ * Encodes a turn as AI SDK UI message stream, version 1 (`ai` 6, readable by 5 and 7). `after` is the last position that the
+ * reader has; nothing up to it is sent again.
  *
- * If a step is restarted whose events this reader already has, its connection must be cut: the protocol cannot take
- * text back, and a standard client starts anew when it reconnects. A replay omits superseded events, so it is not cut
- * for them again. A stale reader first gets the transient part `data-stream-reset` and then the turn from its start,
- * and must discard what it has.
+ * If a step is restarted whose events this reader already has, its connection must be cut: the protocol cannot take text back,
+ * and a standard client starts anew when it reconnects. A replay omits superseded events, so it is not cut for them again. A
+ * stale reader first gets the transient part `data-stream-reset` and then the turn from its start, and must discard what it
+ * has.
  *
- * While a turn waits only for approvals, its stream ends, because a standard client sends them in its next request, and
- * only after the stream has ended.
+ * While a turn waits only for approvals, its stream ends, because a standard client sends them in its next request, and only
+ * after the stream has ended.
  */
 export function createAiSdkEncoder(after?: ReaderPosition): Encoder<Frame> {
   let chunks = createAiSdkChunks();
@@ -73,8 +73,8 @@ export function createAiSdkEncoder(after?: ReaderPosition): Encoder<Frame> {
     if (isStale) lines.unshift(jsonLine(RESET));
     isStale = false;
     lines.push(...endLines(event, ends));
-    // With the id of a superseded event, a returning reader would seem to have superseded text. Its question is
-    // therefore sent under the previous id.
+    // With the id of a superseded event, a returning reader would seem to have superseded text. Its question is therefore sent
+    // under the previous id.
     const id = 'isSuperseded' in event && event.isSuperseded ? lastId : event.id;
     const frames = framesOf(lines, id, lastId);
     if (frames.length > 0) {

@@ -1,6 +1,4 @@
-/**
- * The routes with which chats show servers' pages and make their calls. What pages may do is decided in `turns/pages`.
- */
+/** The routes with which chats show servers' pages and make their calls. What pages may do is decided in `turns/pages`. */
 
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { z } from 'zod';

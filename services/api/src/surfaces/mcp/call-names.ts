@@ -1,7 +1,4 @@
-/**
- * The names and digests by which calls are found again. Which call a request joins is decided in
- * `waiting/call-keys.ts`.
- */
+/** The names and digests by which calls are found again. Which call a request joins is decided in `waiting/call-keys.ts`. */
 
 import { randomBytes } from 'node:crypto';
 import { ParleyError } from '@parley/core/domain/errors';
@@ -36,8 +33,8 @@ export function callOfRead({ method, ...params }: RequestedRead) {
 }
 
 /**
- * Identifies calls that may be joined into one. Clients with different capabilities have separate calls. So have OAuth
- * clients with apps, because the card finds its call by this digest.
+ * Identifies calls that may be joined into one. Clients with different capabilities have separate calls. So have OAuth clients
+ * with apps, because the card finds its call by this digest.
  */
 export function joinDigest({
   name,

@@ -64,9 +64,9 @@ export interface StartedCall {
 /** The calls of tools. Each is a turn in an unlisted conversation of its own. */
 export interface Calls {
   /**
-   * Begins a call. A repeated request finds its call. A request with the same tool and arguments, from a client with
-   * the same capabilities, joins the call until its result was fetched, because clients repeat calls after a time-out.
-   * Throws what a turn's `begin` throws, and `invalid_request` for a tool that the caller may not use.
+   * Begins a call. A repeated request finds its call. A request with the same tool and arguments, from a client with the same
+   * capabilities, joins the call until its result was fetched, because clients repeat calls after a time-out. Throws what a
+   * turn's `begin` throws, and `invalid_request` for a tool that the caller may not use.
    */
   begin(request: ToolCallRequest): Promise<StartedCall>;
   /** The call that a request began on any pod. */
@@ -77,14 +77,14 @@ export interface Calls {
     key: string,
   ): Promise<StartedCall>;
   /**
-   * Makes this request the latest follower of the call, as `begin` and `resume` do. Stops the call if the request's
-   * session has ended since then, because `stopAll` did not see this follower.
+   * Makes this request the latest follower of the call, as `begin` and `resume` do. Stops the call if the request's session has
+   * ended since then, because `stopAll` did not see this follower.
    */
   follow(call: StartedCall, isOpen?: IsOpen): Promise<void>;
   /**
-   * Records that the client was told where its person acts, and that the request no longer follows the call. The next
-   * equal call joins it while the person can act, and for the retention after that. The end of a session does not stop
-   * it. `upTo`: when the latest of the open questions was asked, in ms since 1970.
+   * Records that the client was told where its person acts, and that the request no longer follows the call. The next equal
+   * call joins it while the person can act, and for the retention after that. The end of a session does not stop it. `upTo`:
+   * when the latest of the open questions was asked, in ms since 1970.
    */
   told(call: StartedCall, upTo: number): Promise<void>;
   /** When the latest question was asked about which a client was told, in ms since 1970; undefined if none. */

@@ -5,8 +5,8 @@ import { APPS, PAGE_TYPE } from '@parley/shared/domain/runs/pages';
 import type { Support } from '@parley/shared/domain/runs/run';
 
 /**
- * A client's declared capabilities: the questions and server pages (MCP Apps) that it shows, and the services that it
- * provides to servers.
+ * A client's declared capabilities: the questions and server pages (MCP Apps) that it shows, and the services that it provides
+ * to servers.
  */
 export type Shows = Readonly<Record<'form' | 'url' | 'apps', boolean>> & {
   readonly services?: ClientServices | undefined;
@@ -62,8 +62,8 @@ export function showsOfEnvelope(envelope: Readonly<Record<string, unknown>> | un
 }
 
 /**
- * The same for a run. MCP forbids forms for sensitive answers. The result of a call names the pages for everything that
- * is not shown.
+ * The same for a run. MCP forbids forms for sensitive answers. The result of a call names the pages for everything that is not
+ * shown.
  */
 export function supportOf({ form, url, apps, services }: Shows): Support {
   return {

@@ -1,10 +1,7 @@
 import { isRecord, own } from '@parley/core/domain/plain-record';
 import { PAGE_TYPE } from '@parley/shared/domain/runs/pages';
 
-/**
- * The address of the card of a call. Addresses of servers' pages contain their server's id, so none is equal to this
- * one.
- */
+/** The address of the card of a call. Addresses of servers' pages contain their server's id, so none is equal to this one. */
 export const CARD_URI = 'ui://parley/call';
 
 /** The key in a result's `_meta` that tells the card which tool was called and that the call continues. */
@@ -27,9 +24,7 @@ export function cardContents(html: string) {
   };
 }
 
-/**
- * Adds the card to a tool's `_meta`. A tool that has a page of its own, or that only pages may call, is not changed.
- */
+/** Adds the card to a tool's `_meta`. A tool that has a page of its own, or that only pages may call, is not changed. */
 export function metaWithCard(
   meta: Readonly<Record<string, unknown>> | undefined,
 ): Readonly<Record<string, unknown>> | undefined {

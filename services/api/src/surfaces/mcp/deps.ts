@@ -37,9 +37,7 @@ export interface McpDeps {
   readonly subscriptionsMax: number;
   /** Version of this service, which clients are told. */
   readonly version: string;
-  /**
-   * The keys for `requestState`. The first key signs, and each verifies. The same on all pods; at least 32 bytes each.
-   */
+  /** The keys for `requestState`. The first key signs, and each verifies. The same on all pods; at least 32 bytes each. */
   readonly stateKeys: readonly Uint8Array[];
   /** How long a session is stored after its last use, in ms. */
   readonly sessionMs: number;
@@ -49,15 +47,9 @@ export interface McpDeps {
   readonly roundMs: number;
   /** Time between two progress notifications of a waiting call, in ms. */
   readonly progressMs: number;
-  /**
-   * The page where a form's owner can answer it, and how long the client may leave it unanswered before the page is
-   * named.
-   */
+  /** The page where a form's owner can answer it, and how long the client may leave it unanswered before the page is named. */
   readonly answerPage?: AnswerPage | undefined;
-  /**
-   * The hosted page on which a person connects an account or enters a secret: this URL followed by the elicitation's
-   * id.
-   */
+  /** The hosted page on which a person connects an account or enters a secret: this URL followed by the elicitation's id. */
   readonly connectBaseUrl?: string | undefined;
   /** How long a repeated call waits for a person who acts elsewhere, before its client is told again, in ms. */
   readonly againMs: number;

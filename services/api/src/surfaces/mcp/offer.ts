@@ -6,8 +6,8 @@ import { pageOf } from './page.ts';
 type ListedTool = Awaited<ReturnType<Turns['listOffered']>>[number];
 
 /**
- * A page of the tools that a caller may use, as `tools/list` returns it. `hasCard`: with the card of calls and its own
- * tools. Throws for an unknown cursor.
+ * A page of the tools that a caller may use, as `tools/list` returns it. `hasCard`: with the card of calls and its own tools.
+ * Throws for an unknown cursor.
  */
 export function toolsPage(
   tools: readonly ListedTool[],

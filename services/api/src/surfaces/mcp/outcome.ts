@@ -1,6 +1,5 @@
 /**
- * Collects the outcome of a call from its events, and writes it as MCP responses. Following the events is left to the
- * callers.
+ * Collects the outcome of a call from its events, and writes it as MCP responses. Following the events is left to the callers.
  */
 
 import { isRecord } from '@parley/core/domain/plain-record';
@@ -50,8 +49,8 @@ export function responseOf({ result, refusal }: EndedCall, id: RequestId) {
 }
 
 /**
- * `endedAt`: when a call ended that its client may have forgotten. A note about that is added to the result, except for
- * reads, whose results have no place for text.
+ * `endedAt`: when a call ended that its client may have forgotten. A note about that is added to the result, except for reads,
+ * whose results have no place for text.
  */
 export function createCallOutput(kind: CallKind, endedAt?: number): CallOutput {
   if (kind === 'read') return readOutput();
@@ -104,8 +103,8 @@ function toolOutput(): CallOutput {
 }
 
 /**
- * Removes the `_meta` with which only Parley may address the card: with it, a server could make the card write to the
- * chat as its user.
+ * Removes the `_meta` with which only Parley may address the card: with it, a server could make the card write to the chat as
+ * its user.
  */
 function ofServer(result: WholeResult): WholeResult {
   if (!isRecord(result._meta)) return result;

@@ -9,9 +9,7 @@ export type ProgressToken = string | number;
 // Progress must increase, and two events may come in the same millisecond.
 const STEP_SECONDS = 0.001;
 
-/**
- * The progress of a call that began `ageMs` ago, in seconds since then, so that it increases whichever pod sends it.
- */
+/** The progress of a call that began `ageMs` ago, in seconds since then, so that it increases whichever pod sends it. */
 export function createProgress(token: ProgressToken | undefined, ageMs: number) {
   const startedAt = performance.now() - ageMs;
   let last = 0;
@@ -28,8 +26,8 @@ export function createProgress(token: ProgressToken | undefined, ageMs: number) 
 export const WAITING = 'Waiting for an answer';
 
 /**
- * The text about what a call waits for. If the client has not answered a form for a while, it names the form's page,
- * because the client may not show forms after all.
+ * The text about what a call waits for. If the client has not answered a form for a while, it names the form's page, because
+ * the client may not show forms after all.
  */
 export function waitingMessage(open: Iterable<WaitingQuestion>, page: AnswerPage | undefined): string {
   const late = [...open].find(

@@ -19,8 +19,8 @@ import type { ClientAsked } from './open-requests.ts';
 export const MCP_SURFACE = 'mcp';
 
 /**
- * A question as an `elicitation/create` for the clients of its turn. Its `elicitationId` is the id with which its
- * completion is reported later.
+ * A question as an `elicitation/create` for the clients of its turn. Its `elicitationId` is the id with which its completion is
+ * reported later.
  */
 export function elicitParamsOf(
   { elicitationId, mode, message, description, requestedSchema, url, context }: Elicitation,
@@ -34,8 +34,8 @@ export function elicitParamsOf(
 }
 
 /**
- * Names the asker before the question's text, because a client only says that Parley asks. For an agent's server, names
- * the server's title and the agent.
+ * Names the asker before the question's text, because a client only says that Parley asks. For an agent's server, names the
+ * server's title and the agent.
  */
 function leadOf(context: Elicitation['context']): string[] {
   const asker = askerOf({ context });
@@ -90,8 +90,8 @@ interface McpAnswer {
 }
 
 /**
- * Records an answer. Answers to unknown or ended questions are ignored, because a client cannot know that the question
- * was answered elsewhere. A client's error counts as a cancellation. Throws `unavailable` and `rate_limited`.
+ * Records an answer. Answers to unknown or ended questions are ignored, because a client cannot know that the question was
+ * answered elsewhere. A client's error counts as a cancellation. Throws `unavailable` and `rate_limited`.
  */
 export async function recordAnswer(
   engine: Pick<Engine, 'answer' | 'read'>,
@@ -138,8 +138,7 @@ function responseOf(result: unknown, form: Elicitation['requestedSchema']): Resp
 type SentContent = Readonly<Record<string, unknown>>;
 
 /**
- * Removes blank texts that do not fit from optional fields, because clients send them for fields that their person left
- * blank.
+ * Removes blank texts that do not fit from optional fields, because clients send them for fields that their person left blank.
  */
 function withoutBlanks(
   content: SentContent,

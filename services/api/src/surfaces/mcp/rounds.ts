@@ -49,10 +49,7 @@ interface RoundOptions {
   readonly onProgress: (message: string) => void;
 }
 
-/**
- * Follows a call for at most `waitMs`, until it has a result, asks its client, or waits for a person who acts
- * elsewhere.
- */
+/** Follows a call for at most `waitMs`, until it has a result, asks its client, or waits for a person who acts elsewhere. */
 export async function followRound(
   deps: RoundDeps,
   started: StartedCall,
@@ -133,8 +130,8 @@ async function roundAt(
 }
 
 /**
- * The questions and requests that are still open. A client's reply is stored before the feed shows it, because the
- * call's pod writes the event. Answers of people are different.
+ * The questions and requests that are still open. A client's reply is stored before the feed shows it, because the call's pod
+ * writes the event. Answers of people are different.
  */
 async function stillAsked({ clientRequests }: RoundDeps, owner: Owner, waits: CallWaits) {
   for (const { requestId } of waits.asked()?.open.requests ?? [])

@@ -1,6 +1,4 @@
-/**
- * Makes the SDK's server for one request, and converts errors. Handlers for calls are added in `legacy/` and `modern/`.
- */
+/** Makes the SDK's server for one request, and converts errors. Handlers for calls are added in `legacy/` and `modern/`. */
 
 import { ProtocolError, Server, type ServerContext } from '@modelcontextprotocol/server';
 import { isParleyError } from '@parley/core/domain/errors';
@@ -25,8 +23,8 @@ export interface ServedClient {
 }
 
 /**
- * Makes the server of one request: its identity, and the tools that its caller may use. Each revision adds its handlers
- * for calls.
+ * Makes the server of one request: its identity, and the tools that its caller may use. Each revision adds its handlers for
+ * calls.
  */
 export function createMcpServer(
   {
@@ -86,8 +84,8 @@ export function guardedBy(onFault: McpDeps['onFault']): Guarded {
 const REFUSALS = /^(?:Rejected |Unsupported Media Type|subscriptions\/listen refused)/;
 
 /**
- * Reports failures in the SDK to the operator: the kind of error and where it arose. The error's message may quote a
- * request, so it is omitted.
+ * Reports failures in the SDK to the operator: the kind of error and where it arose. The error's message may quote a request,
+ * so it is omitted.
  */
 export function sdkFaults(onFault: McpDeps['onFault']): (error: Error) => void {
   return ({ name, message, stack = '' }) => {

@@ -16,17 +16,15 @@ import { createOpenAiStep } from './step.ts';
 
 export interface OpenAiOptions {
   /**
-   * Marks the envelopes of this stream, which are questions, notices and tool activity as JSON in the text. It is
-   * random, so a model's text cannot contain it. `undefined`: the caller does not understand envelopes and gets none.
+   * Marks the envelopes of this stream, which are questions, notices and tool activity as JSON in the text. It is random, so a
+   * model's text cannot contain it. `undefined`: the caller does not understand envelopes and gets none.
    */
   readonly nonce: string | undefined;
-  /**
-   * True if the reply ends when the turn is detached. By default it stays open, because these formats cannot resume.
-   */
+  /** True if the reply ends when the turn is detached. By default it stays open, because these formats cannot resume. */
   readonly detaches?: boolean;
   /**
-   * `live` sends text as it comes, and ends with the error `step_restarted` if a step with text is repeated. `buffered`
-   * holds back a step, except for its questions, until it has ended, so that readers do not notice a restart.
+   * `live` sends text as it comes, and ends with the error `step_restarted` if a step with text is repeated. `buffered` holds
+   * back a step, except for its questions, until it has ended, so that readers do not notice a restart.
    */
   readonly steps: 'live' | 'buffered';
 }
@@ -42,10 +40,10 @@ const RESTARTED =
 const LOST = 'The stream of this answer was lost. Please ask again.';
 
 /**
- * Encodes a turn in one of OpenAI's formats. Standard clients see only the assistant's text; what they could mistake
- * for it is sent only on request. Frames have no ids, because these formats cannot resume, and Python's decoder takes a
- * comment after an id for an event. Tools run in Parley, so their calls are not sent as function calls, which would ask
- * the client to run them. An envelope is one whole delta of the text and contains the stream's nonce.
+ * Encodes a turn in one of OpenAI's formats. Standard clients see only the assistant's text; what they could mistake for it is
+ * sent only on request. Frames have no ids, because these formats cannot resume, and Python's decoder takes a comment after an
+ * id for an event. Tools run in Parley, so their calls are not sent as function calls, which would ask the client to run them.
+ * An envelope is one whole delta of the text and contains the stream's nonce.
  */
 export function createOpenAiEncoder(options: OpenAiOptions, format: OpenAiFormat): Encoder<Frame> {
   const { nonce } = options;

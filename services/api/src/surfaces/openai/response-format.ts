@@ -10,8 +10,8 @@ import {
 } from './response-object.ts';
 
 /**
- * Writes a reply as events of the Responses format. All text of the turn is one message with one text. Envelopes are
- * deltas of that text, but not part of the finished text.
+ * Writes a reply as events of the Responses format. All text of the turn is one message with one text. Envelopes are deltas of
+ * that text, but not part of the finished text.
  */
 export function createResponseFormat(head: ResponseHead, nonce: string | undefined): OpenAiFormat {
   const item_id = messageIdOfResponse(head.id);

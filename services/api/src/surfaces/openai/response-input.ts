@@ -20,8 +20,8 @@ type InputItem = z.infer<typeof InputItem>;
 const Conversation = z.union([CallerId, z.looseObject({ id: CallerId })]);
 
 /**
- * A request for a turn in the Responses format. Fields that would change the meaning of the reply, and that Parley does
- * not support, are refused. Settings of a model (such as `temperature`) belong to the agent and are ignored.
+ * A request for a turn in the Responses format. Fields that would change the meaning of the reply, and that Parley does not
+ * support, are refused. Settings of a model (such as `temperature`) belong to the agent and are ignored.
  */
 export const ResponseRequest = z
   .looseObject({
@@ -73,8 +73,8 @@ interface Reference {
 }
 
 /**
- * The messages of a request. Throws `invalid_request` for items other than messages of users and assistants and
- * references to stored items.
+ * The messages of a request. Throws `invalid_request` for items other than messages of users and assistants and references to
+ * stored items.
  */
 export async function messagesOf(
   input: ResponseRequest['input'],
@@ -109,10 +109,7 @@ function isReference(item: ChatMessage | Reference): item is Reference {
   return 'reference' in item;
 }
 
-/**
- * The texts to which references point. Each is read once, one after another, so that a pod holds only one turn at a
- * time.
- */
+/** The texts to which references point. Each is read once, one after another, so that a pod holds only one turn at a time. */
 async function textsOf(
   references: readonly Reference[],
   textOfItem: TextOfItem,

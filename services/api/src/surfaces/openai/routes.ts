@@ -151,8 +151,8 @@ async function wholeReply(deps: OpenAiDeps, call: CompletionCall): Promise<Reply
 }
 
 /**
- * Converts a request. Chat pages send several requests without a conversation for each message, for titles and tags.
- * Many contain a `system` message, which is ignored, because agents have their instructions from their configuration.
+ * Converts a request. Chat pages send several requests without a conversation for each message, for titles and tags. Many
+ * contain a `system` message, which is ignored, because agents have their instructions from their configuration.
  */
 function requestOf({ model, conversationId, messages }: CompletionInput): OpenAiRequest {
   return { model, conversationId, isOneShot: conversationId === undefined, messages };

@@ -25,10 +25,7 @@ export interface ChatCompletionChunk extends CompletionHead {
     readonly finish_reason: OpenAiFinish | null;
   }[];
   readonly usage?: OpenAiUsage | null;
-  /**
-   * Present in the first chunk, for callers that understand envelopes. Every envelope of the stream contains this
-   * nonce.
-   */
+  /** Present in the first chunk, for callers that understand envelopes. Every envelope of the stream contains this nonce. */
   readonly parley?: { readonly nonce: string };
 }
 

@@ -44,9 +44,7 @@ const NONCE_BYTES = 16;
 /** An agent with which a caller may begin turns. */
 export type OpenAiModel = ReturnType<Turns['listAgents']>[number];
 
-/**
- * The agent that a caller names as the model. Throws `not_found` if the caller may not begin turns with such an agent.
- */
+/** The agent that a caller names as the model. Throws `not_found` if the caller may not begin turns with such an agent. */
 export function modelOf({ turns }: Pick<OpenAiDeps, 'turns'>, caller: Caller, id: string): OpenAiModel {
   const found = turns.listAgents(caller).find((agent) => agent.id === id);
   if (found === undefined)

@@ -14,8 +14,8 @@ interface ElicitField {
 }
 
 /**
- * Converts an event of a stream to `elicitation_requested` or `elicitation_resolved`. A question with one field has
- * that field's type; one with several is a `form` with `fields`. Other events have no such form.
+ * Converts an event of a stream to `elicitation_requested` or `elicitation_resolved`. A question with one field has that
+ * field's type; one with several is a `form` with `fields`. Other events have no such form.
  */
 export function elicitEventOf(event: SseFrameEvent): SseFrameEvent | undefined {
   const position = event.id === undefined ? {} : { id: event.id };

@@ -1,6 +1,4 @@
-/**
- * The event streams of the hub API: a stream request, and a person's inbox. Chat streams are in the surfaces of chats.
- */
+/** The event streams of the hub API: a stream request, and a person's inbox. Chat streams are in the surfaces of chats. */
 
 import { UserId } from '@parley/core/domain/elicitations/ask-input';
 import { ParleyError } from '@parley/core/domain/errors';

@@ -88,8 +88,7 @@ export function workflowRoutes(deps: WorkflowRoutesDeps): Route[] {
 }
 
 /**
- * Positions that are too high are also refused when they are read, because a workflow runs a step if its entry is not
- * found.
+ * Positions that are too high are also refused when they are read, because a workflow runs a step if its entry is not found.
  */
 function recordNameOf(
   { workflowId = '', position = '' }: PathParams,
@@ -115,8 +114,8 @@ interface FoundEntry {
 }
 
 /**
- * Finds an entry. Entries belong to the service key that recorded them. The first key at a position uses the plain
- * name; other keys add their id to it. Entries of earlier builds name no key and count as everybody's.
+ * Finds an entry. Entries belong to the service key that recorded them. The first key at a position uses the plain name; other
+ * keys add their id to it. Entries of earlier builds name no key and count as everybody's.
  */
 async function find(
   { records, keptMs }: WorkflowRoutesDeps,

@@ -16,8 +16,8 @@ export interface Acknowledged {
 /** The Slack app. It handles Slack's requests, over HTTP or Socket Mode. */
 export interface SlackApp {
   /**
-   * Handles one request. Resolves once it may be acknowledged. An event is acknowledged only after its effect is
-   * stored, so that Slack sends it to another pod if this one dies before that. Rejects if it must not be acknowledged.
+   * Handles one request. Resolves once it may be acknowledged. An event is acknowledged only after its effect is stored, so
+   * that Slack sends it to another pod if this one dies before that. Rejects if it must not be acknowledged.
    */
   process(
     body: Record<string, unknown>,

@@ -22,8 +22,8 @@ const RETRY_MS_MAX = 30_000;
 const CLOSE_MS = 2_000;
 
 /**
- * Receives Slack's requests over a WebSocket of this pod, which is opened again whenever it fails or closes. The
- * returned function closes it, and waits at most a limited time.
+ * Receives Slack's requests over a WebSocket of this pod, which is opened again whenever it fails or closes. The returned
+ * function closes it, and waits at most a limited time.
  */
 export function startSocket({ app, settings, onFault }: SocketDeps): () => Promise<void> {
   const closing = new AbortController();

@@ -1,6 +1,4 @@
-/**
- * The calls of Slack's Web API, loaded only when they are needed. When to call is decided by deliveries and listeners.
- */
+/** The calls of Slack's Web API, loaded only when they are needed. When to call is decided by deliveries and listeners. */
 
 import type { OAuthCredential } from '@parley/shared/domain/credential';
 import type { WebClient } from '@slack/web-api';

@@ -1,6 +1,6 @@
 /**
- * Records decisions that a client sends together, and finds the turn that continues. Reading them from a request is in
- * the surfaces.
+ * Records decisions that a client sends together, and finds the turn that continues. Reading them from a request is in the
+ * surfaces.
  */
 
 import { readApprovalEvent } from '@parley/core/domain/approvals/events';
@@ -29,12 +29,12 @@ export interface DecidedTogether {
 }
 
 /**
- * Records decisions, and returns the turn that continues. A decision that comes too late or after another one changes
- * nothing; the turn's stream then tells how the approval ended. The same holds for an approval that is no longer
- * stored, if others are. Of several decisions on one approval, the last one counts.
+ * Records decisions, and returns the turn that continues. A decision that comes too late or after another one changes nothing;
+ * the turn's stream then tells how the approval ended. The same holds for an approval that is no longer stored, if others are.
+ * Of several decisions on one approval, the last one counts.
  *
- * Throws `not_found` if none of the approvals is stored or if they belong to several turns, `invalid_request` for too
- * many decisions, and `rate_limited`. If one decision does not fit its approval, none is recorded.
+ * Throws `not_found` if none of the approvals is stored or if they belong to several turns, `invalid_request` for too many
+ * decisions, and `rate_limited`. If one decision does not fit its approval, none is recorded.
  */
 export async function decideTogether(
   engine: Pick<Engine, 'approvals'>,
@@ -78,8 +78,8 @@ async function storedRow({ approvals }: Pick<Engine, 'approvals'>, caller: User,
 }
 
 /**
- * Finds where the stream of a turn ended to wait for the first of these approvals: the last event after which only
- * approvals were outstanding, before one of these ended. Undefined if there is no such event.
+ * Finds where the stream of a turn ended to wait for the first of these approvals: the last event after which only approvals
+ * were outstanding, before one of these ended. Undefined if there is no such event.
  */
 export async function endBefore(
   engine: Pick<Engine, 'replay' | 'approvals'>,

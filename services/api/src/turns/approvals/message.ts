@@ -1,6 +1,6 @@
 /**
- * Begins a turn for a message even if the earlier turn waits for approvals, which the message denies. Ordinary turns
- * are begun in `turns/start.ts`.
+ * Begins a turn for a message even if the earlier turn waits for approvals, which the message denies. Ordinary turns are begun
+ * in `turns/start.ts`.
  */
 
 import { isApprovalEnded } from '@parley/core/domain/approvals/status';
@@ -35,18 +35,17 @@ interface BesideMessage {
   readonly signal: AbortSignal;
 }
 
-// How long to wait for the earlier turn to end. It ends at once after its calls are denied, unless its pod died or an
-// approved call takes long.
+// How long to wait for the earlier turn to end. It ends at once after its calls are denied, unless its pod died or an approved
+// call takes long.
 const END_MS = 30_000;
 const REASON_CHARACTERS_MAX = 2_000;
 // The maximum number of approvals that are read; a step has far fewer calls.
 const APPROVALS_MAX = 100;
 
 /**
- * Begins the turn of a message, as `startTurn` does. If the conversation's running turn waits only for approvals, the
- * message denies these calls, with its text as the reason. That turn then ends without another reply of its model, and
- * the message is answered. Decisions that came with the message are recorded first. Approvals for calls that follow
- * from them are denied too.
+ * Begins the turn of a message, as `startTurn` does. If the conversation's running turn waits only for approvals, the message
+ * denies these calls, with its text as the reason. That turn then ends without another reply of its model, and the message is
+ * answered. Decisions that came with the message are recorded first. Approvals for calls that follow from them are denied too.
  */
 export async function startInChat(
   deps: ChatStartDeps,
@@ -88,8 +87,8 @@ interface WaitingTurn {
 }
 
 /**
- * Settles the approvals for which a turn waits. Returns true if it waited for nothing else, or if a message is already
- * ending it.
+ * Settles the approvals for which a turn waits. Returns true if it waited for nothing else, or if a message is already ending
+ * it.
  */
 async function settleWaiting(
   deps: ChatStartDeps,

@@ -14,8 +14,8 @@ interface WaitingReplyDeps {
 }
 
 /**
- * Reads a conversation. If its turn waits only for approvals, the turn's reply so far is the last message. Throws
- * `not_found` if nothing was ever said, and `unavailable`.
+ * Reads a conversation. If its turn waits only for approvals, the turn's reply so far is the last message. Throws `not_found`
+ * if nothing was ever said, and `unavailable`.
  */
 export async function readHistoryWithReply(
   deps: WaitingReplyDeps,
@@ -31,8 +31,8 @@ export async function readHistoryWithReply(
 }
 
 /**
- * The parts that the stream of a turn showed until it ended to wait for approvals. Undefined if something else in the
- * turn is outstanding.
+ * The parts that the stream of a turn showed until it ended to wait for approvals. Undefined if something else in the turn is
+ * outstanding.
  */
 export async function readWaitingReply(
   deps: Pick<WaitingReplyDeps, 'engine'> & { readonly turns: Pick<Turns, 'isWaiting'> },

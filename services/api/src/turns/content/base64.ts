@@ -1,6 +1,6 @@
 /**
- * Decodes base64 as clients write it: in the standard or the URL alphabet, in lines, percent-encoded, with or without
- * padding. Undefined for any other text, and for a text without bytes.
+ * Decodes base64 as clients write it: in the standard or the URL alphabet, in lines, percent-encoded, with or without padding.
+ * Undefined for any other text, and for a text without bytes.
  */
 export function bytesOfBase64(text: string): Buffer | undefined {
   const written = text.includes('%') ? decoded(text) : text;

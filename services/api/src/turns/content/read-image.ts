@@ -36,8 +36,8 @@ export function imageOfAddress(address: string, source: FileSource): ContentPart
 }
 
 /**
- * An image by its bytes: a data URL, or only base64. The bytes determine its type, because models refuse an image whose
- * type is wrong.
+ * An image by its bytes: a data URL, or only base64. The bytes determine its type, because models refuse an image whose type is
+ * wrong.
  */
 export function imageOfBytes(content: string, source: FileSource): ContentPart {
   const comma = isDataUrl(content) ? content.indexOf(',') : -1;

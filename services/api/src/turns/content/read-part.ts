@@ -12,8 +12,8 @@ const TEXT_TYPES: readonly unknown[] = ['text', 'input_text', 'output_text'];
 const OWN = /^(?:data-|tool-|source-|dynamic-tool$|reasoning$|step-start$|refusal$)/;
 
 /**
- * Converts a part of a person's message, in the format of the AI SDK, of either OpenAI API, of ACP or of A2A: to text,
- * an image, or an omission with a reason. Undefined for parts that the person has not sent.
+ * Converts a part of a person's message, in the format of the AI SDK, of either OpenAI API, of ACP or of A2A: to text, an
+ * image, or an omission with a reason. Undefined for parts that the person has not sent.
  */
 export function readPart(part: unknown): ContentPart | undefined {
   if (!isRecord(part) || typeof part.type !== 'string' || OWN.test(part.type)) return undefined;

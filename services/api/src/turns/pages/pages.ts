@@ -50,16 +50,16 @@ interface PageRef {
 }
 
 /**
- * The pages of servers in the chats of agents. All methods throw `not_found` for a page that does not belong to the
- * person or is no longer shown, and for a page of an agent that no longer admits the person.
+ * The pages of servers in the chats of agents. All methods throw `not_found` for a page that does not belong to the person or
+ * is no longer shown, and for a page of an agent that no longer admits the person.
  */
 export interface ChatPages {
   read(ref: PageRef): Promise<ShownPage>;
   /** Begins a call of the page, as an unlisted run of its own that continues without a reader. Returns its id. */
   begin(ref: PageRef, call: ViewCall): Promise<string>;
   /**
-   * Waits until a call has ended, has asked more than `seen` things, or some time has passed. Throws `not_found` for
-   * any other id.
+   * Waits until a call has ended, has asked more than `seen` things, or some time has passed. Throws `not_found` for any other
+   * id.
    */
   follow(ref: PageRef, callId: string, seen: number): Promise<ViewCallState>;
 }

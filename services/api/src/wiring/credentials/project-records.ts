@@ -2,8 +2,8 @@ import { PROJECT } from '@parley/shared/domain/credential';
 import type { VaultStore } from '@parley/shared/ports/vault';
 
 /**
- * A record is kept at least this long after its last use, because pods with an earlier configuration may still use it
- * during an upgrade.
+ * A record is kept at least this long after its last use, because pods with an earlier configuration may still use it during an
+ * upgrade.
  */
 const UNUSED_MS = 7 * 24 * 60 * 60_000;
 
@@ -11,8 +11,8 @@ const UNUSED_MS = 7 * 24 * 60 * 60_000;
 type UsedConnectors = ReadonlyMap<string, { readonly connectorId: string }>;
 
 /**
- * Deletes the project's tokens that this configuration does not use and that no pod has renewed for a week. Returns
- * their number. Throws `unavailable`.
+ * Deletes the project's tokens that this configuration does not use and that no pod has renewed for a week. Returns their
+ * number. Throws `unavailable`.
  */
 export async function deleteUnusedTokens(
   store: Pick<VaultStore, 'listOf' | 'read' | 'remove'>,

@@ -96,8 +96,8 @@ export function wireProjectCredentials({
 }
 
 /**
- * The name of the record for a configuration's token. It contains a digest, because pods with the old and the new
- * configuration run together during an upgrade and would otherwise replace each other's token at every call.
+ * The name of the record for a configuration's token. It contains a digest, because pods with the old and the new configuration
+ * run together during an upgrade and would otherwise replace each other's token at every call.
  */
 function digestOf(configured: readonly unknown[]): string {
   return sha256(JSON.stringify(configured)).slice(0, 12);

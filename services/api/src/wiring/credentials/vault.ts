@@ -35,10 +35,7 @@ export function isDevelopment({ NODE_ENV }: Pick<Env, 'NODE_ENV'>): boolean {
   return NODE_ENV !== 'production';
 }
 
-/**
- * The vault's keys. Generated keys exist only in this process, so they are used only if no other process shares the
- * vault.
- */
+/** The vault's keys. Generated keys exist only in this process, so they are used only if no other process shares the vault. */
 export function createKeys(env: Env, log: Log): KeyRing {
   const isAlone = redisLocation(env) === undefined && isDevelopment(env);
   if (env.PARLEY_VAULT_KEYS.length === 0 && isAlone)

@@ -8,8 +8,8 @@ import type { PodParts } from '../pod-parts.ts';
 import { pageSettings } from './settings.ts';
 
 /**
- * Builds the answer links and the answer pages. Owners sign in on these if there are connect pages. Without
- * PARLEY_PUBLIC_URL only the calls exist, and they report what is missing.
+ * Builds the answer links and the answer pages. Owners sign in on these if there are connect pages. Without PARLEY_PUBLIC_URL
+ * only the calls exist, and they report what is missing.
  */
 export function wireAnswerPages(parts: PodParts, connect: AuthPagesDeps | undefined): readonly Surface[] {
   const { env, backend, engine, limits, log } = parts;

@@ -11,8 +11,8 @@ interface PageLogDeps {
 }
 
 /**
- * Logs events of the hosted pages. Anybody can cause failures that belong to no question, so only ten a minute are
- * written. `suppressed` in the next line counts the omitted ones.
+ * Logs events of the hosted pages. Anybody can cause failures that belong to no question, so only ten a minute are written.
+ * `suppressed` in the next line counts the omitted ones.
  */
 export function createPageLog({ log, metrics, clock = () => performance.now() }: PageLogDeps) {
   const limit = createLineLimit(clock);

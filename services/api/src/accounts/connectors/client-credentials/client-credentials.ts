@@ -1,6 +1,6 @@
 /**
- * The connector for the project's own credential at an MCP server's authorization server. People's credentials are
- * obtained in `mcp-oauth/`, signed assertions are made in `private-key-jwt.ts`.
+ * The connector for the project's own credential at an MCP server's authorization server. People's credentials are obtained in
+ * `mcp-oauth/`, signed assertions are made in `private-key-jwt.ts`.
  */
 
 import type { Credential } from '@parley/shared/domain/credential';
@@ -37,10 +37,7 @@ export interface ClientCredentialsOptions {
   readonly issuer: string;
   readonly clientId: string;
   readonly proof: ClientProof;
-  /**
-   * Scopes to request, whatever the server asks for. By default: the scopes of its challenge, or else all that it
-   * lists.
-   */
+  /** Scopes to request, whatever the server asks for. By default: the scopes of its challenge, or else all that it lists. */
   readonly scopes?: readonly string[];
   /** Allow http on loopback hosts, for development. */
   readonly allowLoopbackHttp?: boolean;
@@ -60,10 +57,10 @@ const TIMEOUT_MS = 10_000;
 const PAUSE_MS = { invalid_grant: 10_000, unavailable: 2_000 } as const;
 
 /**
- * Obtains tokens as the project's own client at the authorization server of an MCP server (`client_credentials`, MCP
- * extension `io.modelcontextprotocol/oauth-client-credentials`), or with the identity of its workload
- * (`io.modelcontextprotocol/auth/wif`). The MCP server must name the configured issuer. The tokens are valid for that
- * MCP server only.
+ * Obtains tokens as the project's own client at the authorization server of an MCP server (`client_credentials`, MCP extension
+ * `io.modelcontextprotocol/oauth-client-credentials`), or with the identity of its workload
+ * (`io.modelcontextprotocol/auth/wif`). The MCP server must name the configured issuer. The tokens are valid for that MCP
+ * server only.
  */
 export function createClientCredentials(
   options: ClientCredentialsOptions,
@@ -116,8 +113,7 @@ export function createClientCredentials(
       const credential = credentialOf(tokens, { scopes: wanted, nowMs: Date.now() });
       if (credential === undefined)
         return credentialFailure('invalid_grant', 'the token is not one to present');
-      // RFC 6749, section 4.4.3: servers should send no refresh token here, and the client can authenticate again
-      // without one.
+      // RFC 6749, section 4.4.3: servers should send no refresh token here, and the client can authenticate again without one.
       const { refreshToken: _, ...rest } = credential;
       return { type: 'refreshed', credential: { ...rest, obtained: { issuer, clientId, resource } } };
     } catch (error) {

@@ -19,8 +19,8 @@ const FAMILIES = {
 } as const;
 
 /**
- * `private_key_jwt` (RFC 7523): signs an assertion for each request. Its audience is the issuer, it expires after a
- * minute, and its id is unique.
+ * `private_key_jwt` (RFC 7523): signs an assertion for each request. Its audience is the issuer, it expires after a minute, and
+ * its id is unique.
  */
 export function signingWith({ key, algorithm, keyId }: AssertionKey): ClientAuth {
   const family = FAMILIES[algorithm.slice(0, 2) as keyof typeof FAMILIES];

@@ -11,8 +11,8 @@ interface Challenge {
 }
 
 /**
- * A request without side effects that both protocol revisions accept. A server that needs a credential refuses it
- * before reading the body.
+ * A request without side effects that both protocol revisions accept. A server that needs a credential refuses it before
+ * reading the body.
  */
 const REQUEST = JSON.stringify({
   jsonrpc: '2.0',
@@ -26,8 +26,8 @@ const HEADERS = {
 };
 
 /**
- * Sends a request without a credential to get the server's challenge. The result is empty if the server sends none or
- * cannot be reached.
+ * Sends a request without a credential to get the server's challenge. The result is empty if the server sends none or cannot be
+ * reached.
  */
 export async function readChallenge(serverUrl: string, timeoutMs: number): Promise<Challenge> {
   try {

@@ -1,6 +1,6 @@
 /**
- * Finds the authorization server of an MCP server, and checks that each document is about the expected server.
- * Registering there is in `register.ts`, the flow in `mcp-oauth.ts`.
+ * Finds the authorization server of an MCP server, and checks that each document is about the expected server. Registering
+ * there is in `register.ts`, the flow in `mcp-oauth.ts`.
  */
 
 import {
@@ -51,8 +51,8 @@ export interface Discovered extends Omit<DiscoveredResource, 'type' | 'issuer'> 
 }
 
 /**
- * Reads the challenge of an MCP server and its protected-resource metadata (RFC 9728). Checks that the metadata is
- * about this server.
+ * Reads the challenge of an MCP server and its protected-resource metadata (RFC 9728). Checks that the metadata is about this
+ * server.
  */
 export async function discoverResource(
   options: Omit<DiscoveryOptions, 'allowLoopbackHttp'>,
@@ -65,8 +65,8 @@ export async function discoverResource(
     const resource = await discoverOAuthProtectedResourceMetadata(
       serverUrl,
       challenge,
-      // A server that names the address in its challenge must serve the metadata there, so the well-known addresses are
-      // not tried.
+      // A server that names the address in its challenge must serve the metadata there, so the well-known addresses are not
+      // tried.
       challenge.resourceMetadataUrl === undefined ? resourcePlaces.fetchFn : fetchFn,
     );
     if (!isFor(serverUrl, resource.resource))
@@ -94,9 +94,9 @@ export async function discoverResource(
 }
 
 /**
- * Discovers the authorization server as the MCP specification prescribes: the challenge, the protected-resource
- * metadata, then the metadata of the authorization server (RFC 8414, or OpenID Connect). Checks that each document is
- * about the expected server.
+ * Discovers the authorization server as the MCP specification prescribes: the challenge, the protected-resource metadata, then
+ * the metadata of the authorization server (RFC 8414, or OpenID Connect). Checks that each document is about the expected
+ * server.
  */
 export async function discoverServer(options: DiscoveryOptions): Promise<Discovered | ConnectorFailure> {
   const resource = await discoverResource(options);
@@ -132,8 +132,8 @@ async function discoverAs(
 }
 
 /**
- * A fetch for the well-known addresses of metadata. A server that does not know an address may reply with a page or a
- * server error; such a reply counts as "not found", so that the next address is tried.
+ * A fetch for the well-known addresses of metadata. A server that does not know an address may reply with a page or a server
+ * error; such a reply counts as "not found", so that the next address is tried.
  */
 function createPlaces(fetchFn: FetchLike) {
   let down = 0;

@@ -41,8 +41,8 @@ export function createServerFetch({ trusted, timeoutMs, guardedFetch }: ServerFe
 }
 
 /**
- * Adapts a fetch to the MCP SDK, which follows redirects within an origin. The response is without `location`, so the
- * SDK follows none.
+ * Adapts a fetch to the MCP SDK, which follows redirects within an origin. The response is without `location`, so the SDK
+ * follows none.
  */
 export function asFetchLike(fetch: BoundedFetch): FetchLike {
   return async (url, init) => {

@@ -1,6 +1,6 @@
 /**
- * Converts a discovered authorization server to an ordinary OAuth connector, and chooses the scopes. The OAuth flow
- * itself is in `connectors/oauth2.ts`.
+ * Converts a discovered authorization server to an ordinary OAuth connector, and chooses the scopes. The OAuth flow itself is
+ * in `connectors/oauth2.ts`.
  */
 
 import type { Credential, OAuthCredential, OAuthGrantor } from '@parley/shared/domain/credential';
@@ -22,8 +22,8 @@ export function grantedOf(
 }
 
 /**
- * True if both servers support bound tokens. Many authorization servers offer DPoP although the MCP server takes bearer
- * tokens only.
+ * True if both servers support bound tokens. Many authorization servers offer DPoP although the MCP server takes bearer tokens
+ * only.
  */
 export function isBound({ metadata, takesBound }: Discovered): boolean {
   const { dpop_signing_alg_values_supported: algorithms } = metadata as {
@@ -91,8 +91,8 @@ export function serverOf({ metadata, resource }: Discovered): Omit<OAuthGrantor,
 }
 
 /**
- * The scopes to request, as the MCP specification chooses them, after those of the question. `offline_access` is added
- * where the authorization server grants refresh tokens for it.
+ * The scopes to request, as the MCP specification chooses them, after those of the question. `offline_access` is added where
+ * the authorization server grants refresh tokens for it.
  */
 export function scopesFor(
   found: Discovered,

@@ -26,10 +26,9 @@ interface ManagedRequest {
 }
 
 /**
- * Obtains tokens by a person's company sign-in (MCP extension
- * `io.modelcontextprotocol/enterprise-managed-authorization`). The provider of the sign-in issues an assertion, which
- * is the grant at the authorization server (RFC 7523). There is no refresh token: a new assertion obtains the next
- * tokens.
+ * Obtains tokens by a person's company sign-in (MCP extension `io.modelcontextprotocol/enterprise-managed-authorization`). The
+ * provider of the sign-in issues an assertion, which is the grant at the authorization server (RFC 7523). There is no refresh
+ * token: a new assertion obtains the next tokens.
  */
 export async function obtainManaged(
   { owner, found, client, scopes: configured, additional, ...http }: ManagedRequest,

@@ -1,6 +1,6 @@
 /**
- * The connector for people's accounts at MCP servers, which connects discovery, registration and the OAuth flow. Each
- * of these steps is in a file of its own.
+ * The connector for people's accounts at MCP servers, which connects discovery, registration and the OAuth flow. Each of these
+ * steps is in a file of its own.
  */
 
 import type { Owner } from '@parley/core/domain/ids';
@@ -62,9 +62,9 @@ const DESCRIPTION_TTL_MS = 60_000;
 const CLIENT_GONE = new Set(['invalid_client', 'unauthorized_client']);
 
 /**
- * OAuth for MCP servers: the MCP server names its authorization server, and Parley registers there without
- * configuration. The discovered metadata is sealed with the flow and then with the credential, so any pod can finish
- * the flow and refresh the tokens.
+ * OAuth for MCP servers: the MCP server names its authorization server, and Parley registers there without configuration. The
+ * discovered metadata is sealed with the flow and then with the credential, so any pod can finish the flow and refresh the
+ * tokens.
  */
 export function createMcpOAuthConnector(
   options: McpOAuthOptions,

@@ -1,6 +1,6 @@
 /**
- * Makes Parley known to an authorization server that it has just discovered. Clients that the deployer registered never
- * come here.
+ * Makes Parley known to an authorization server that it has just discovered. Clients that the deployer registered never come
+ * here.
  */
 
 import {
@@ -30,8 +30,8 @@ interface ClientDescription {
 
 interface Registration {
   /**
-   * Registers Parley at an authorization server, or returns the registration of the last hour. `question` is the id of
-   * the question that begins. Rejects if the server supports no way to register.
+   * Registers Parley at an authorization server, or returns the registration of the last hour. `question` is the id of the
+   * question that begins. Rejects if the server supports no way to register.
    */
   register(server: AuthorizationServerMetadata, question: string): Promise<RegisteredClient>;
   /** Removes a client that its server no longer knows. */
@@ -51,8 +51,7 @@ interface Held {
 
 const REGISTRATION_TTL_MS = 60 * 60_000;
 /**
- * A repeated question does not replace a registration younger than this, so that one person cannot cause many
- * registrations.
+ * A repeated question does not replace a registration younger than this, so that one person cannot cause many registrations.
  */
 const REPLACED_AFTER_MS = 60_000;
 /** Time for a person to agree, before the secret expires. */
@@ -60,11 +59,11 @@ const EXPIRY_MARGIN_MS = 10 * 60_000;
 const METHODS = ['client_secret_basic', 'client_secret_post', 'none'] as const;
 
 /**
- * Identifies Parley by the URL of its client metadata if the server accepts that, or else by dynamic registration (RFC
- * 7591). A registration is used for an hour, and only at the server that made it.
+ * Identifies Parley by the URL of its client metadata if the server accepts that, or else by dynamic registration (RFC 7591). A
+ * registration is used for an hour, and only at the server that made it.
  *
- * A server that has forgotten the client shows an error to the person and does not redirect. The only sign of this is
- * that the same question begins again; the client is then replaced.
+ * A server that has forgotten the client shows an error to the person and does not redirect. The only sign of this is that the
+ * same question begins again; the client is then replaced.
  */
 export function createRegistration(
   description: ClientDescription,

@@ -1,6 +1,6 @@
 /**
- * Decides when a task is read again, from its event stream or by polling. Reading and handling the task is in
- * `attend.ts`, push updates are in `pushes.ts`.
+ * Decides when a task is read again, from its event stream or by polling. Reading and handling the task is in `attend.ts`, push
+ * updates are in `pushes.ts`.
  */
 
 import type { TaskWake } from '@parley/shared/async/task-wake';
@@ -8,8 +8,8 @@ import type { EventStream } from '../exchanges.ts';
 import type { RemoteLink } from '../link.ts';
 
 /**
- * Keeps a stream of a task's events open, and wakes its reader at each event. Events are only hints: the reader fetches
- * the task. Without a stream, the reader polls.
+ * Keeps a stream of a task's events open, and wakes its reader at each event. Events are only hints: the reader fetches the
+ * task. Without a stream, the reader polls.
  */
 export interface Follower {
   /** How long to wait for an event before the task is read anyway, in ms. */
@@ -71,8 +71,8 @@ export function createFollower(
   }
 
   /**
-   * Some agents end the stream of a task that waits for input. So the pause before each new subscription grows, until a
-   * stream lasts or the task changes.
+   * Some agents end the stream of a task that waits for input. So the pause before each new subscription grows, until a stream
+   * lasts or the task changes.
    */
   function later(): void {
     clearTimeout(timer);

@@ -35,8 +35,7 @@ export function followPushes(
   let received = 0;
   let handled = 0;
   const unsubscribe = pushes.subscribe((mayBeMissed) => {
-    // Until the first push arrives, the agent may be unable to reach this deployment, so the task is polled as without
-    // pushes.
+    // Until the first push arrives, the agent may be unable to reach this deployment, so the task is polled as without pushes.
     if (mayBeMissed && received === 0) return;
     received += 1;
     follower.pushed();

@@ -7,8 +7,8 @@ interface ReadPace {
 }
 
 /**
- * The first pause between reads. Pauses grow while the task keeps changing, so a task that changes only a few times is
- * read promptly.
+ * The first pause between reads. Pauses grow while the task keeps changing, so a task that changes only a few times is read
+ * promptly.
  */
 const FIRST_PAUSE_MS = 50;
 const PAUSE_MAX_MS = 1_000;

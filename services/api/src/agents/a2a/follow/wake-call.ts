@@ -26,11 +26,11 @@ export function runOfCall({ tenant, userId, callKey }: OwnedCall): StreamRef {
 }
 
 /**
- * Wakes the pod that owns the run of a call. A detached run is resumed, at most once in 30 s for each call; further
- * pushes resume it at the end of that time. Returns false if the run has ended.
+ * Wakes the pod that owns the run of a call. A detached run is resumed, at most once in 30 s for each call; further pushes
+ * resume it at the end of that time. Returns false if the run has ended.
  *
- * The hint is published before the run's owner is read. A pod that detaches the run at that moment therefore either
- * receives the hint, or has detached the run before its owner is read. Throws `unavailable`.
+ * The hint is published before the run's owner is read. A pod that detaches the run at that moment therefore either receives
+ * the hint, or has detached the run before its owner is read. Throws `unavailable`.
  */
 export function createCallWaker(deps: WakeCallDeps): (call: OwnedCall) => Promise<boolean> {
   const { runs, limits, pushedCalls } = deps;

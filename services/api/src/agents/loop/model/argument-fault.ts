@@ -7,9 +7,9 @@ const BEGINNING = /["\d-]/g;
 const NUMBER = /-?\d[\d.eE+-]*/y;
 
 /**
- * Why the arguments of a call cannot be passed on as the model wrote them: they are not a JSON object, are nested too
- * deeply, or contain a number that JavaScript would change. The model reads this and corrects the call. Undefined for
- * usable arguments, and for text that is not JSON, which the SDK reports.
+ * Why the arguments of a call cannot be passed on as the model wrote them: they are not a JSON object, are nested too deeply,
+ * or contain a number that JavaScript would change. The model reads this and corrects the call. Undefined for usable arguments,
+ * and for text that is not JSON, which the SDK reports.
  */
 export function faultOfArguments(toolName: string, json: string): string | undefined {
   if (json.trim() === '') return undefined;
@@ -52,9 +52,7 @@ function isChanged(token: string): boolean {
   return digitsOf(token) !== digitsOf(String(Number(token)));
 }
 
-/**
- * A number as its significant digits and the power of ten of the last digit, so that equal numbers give equal texts.
- */
+/** A number as its significant digits and the power of ten of the last digit, so that equal numbers give equal texts. */
 function digitsOf(token: string): string {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] =
     /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(token) ?? [];

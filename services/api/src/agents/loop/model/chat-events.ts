@@ -13,9 +13,9 @@ export interface ChatEvents {
 }
 
 /**
- * Adapts event streams of chat completions from deviating servers to the SDK: chunks whose `choices` are absent or
- * null, such as those with only the usage, and replies that end with `[DONE]` without a `finish_reason`. A stream that
- * ends with neither was cut off and stays unchanged.
+ * Adapts event streams of chat completions from deviating servers to the SDK: chunks whose `choices` are absent or null, such
+ * as those with only the usage, and replies that end with `[DONE]` without a `finish_reason`. A stream that ends with neither
+ * was cut off and stays unchanged.
  */
 export function createChatEvents(): ChatEvents {
   let isFinished = false;

@@ -1,6 +1,5 @@
 /**
- * The fetch for models, with time limits that suit reasoning models. Rewriting deviating event streams is in
- * `chat-events.ts`.
+ * The fetch for models, with time limits that suit reasoning models. Rewriting deviating event streams is in `chat-events.ts`.
  */
 
 import { Agent, type Dispatcher, EnvHttpProxyAgent, fetch as fetchBy } from 'undici';
@@ -8,8 +7,8 @@ import type { ModelTimeouts } from '../../config/models.ts';
 import type { ChatEvents } from './chat-events.ts';
 
 /**
- * A model was silent for longer than its configuration allows. The request is never repeated, because each request may
- * cost money.
+ * A model was silent for longer than its configuration allows. The request is never repeated, because each request may cost
+ * money.
  */
 export class ModelSilent extends Error {
   constructor(limit: keyof ModelTimeouts, seconds: number) {
@@ -33,8 +32,8 @@ interface ModelFetchOptions {
 }
 
 /**
- * A fetch with the time limits of a model. They replace Node's own, which end a reply after five minutes of silence:
- * reasoning models are silent for longer.
+ * A fetch with the time limits of a model. They replace Node's own, which end a reply after five minutes of silence: reasoning
+ * models are silent for longer.
  */
 export function createModelFetch({ timeouts, usesProxy, eventsOf }: ModelFetchOptions): typeof fetch {
   const limits = { headersTimeout: 0, bodyTimeout: 0 };

@@ -31,11 +31,11 @@ const UNKNOWN_USAGE: ModelReply['usage'] = {
 };
 
 /**
- * Makes `generateText` read the model's stream: text is passed on as it arrives, and the whole reply is returned.
- * `streamText` passes every part through a dozen web streams, which takes more CPU than the rest of a turn.
+ * Makes `generateText` read the model's stream: text is passed on as it arrives, and the whole reply is returned. `streamText`
+ * passes every part through a dozen web streams, which takes more CPU than the rest of a turn.
  *
- * A reply that breaks off is not requested again, because its text has already been passed on. On abort, the signal's
- * reason is thrown.
+ * A reply that breaks off is not requested again, because its text has already been passed on. On abort, the signal's reason is
+ * thrown.
  */
 export function readByStream(model: ChatModel, receiver: ReplyReceiver, signal: AbortSignal): ChatModel {
   return wrapLanguageModel({

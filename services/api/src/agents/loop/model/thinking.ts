@@ -4,8 +4,7 @@ import type { TurnEvent } from '@parley/shared/domain/runs/turn-events';
 const SILENT_MS = 5_000;
 
 /**
- * Tells readers of a turn that its model is thinking: it is reasoning, or is silent. The content of the reasoning is
- * not shown.
+ * Tells readers of a turn that its model is thinking: it is reasoning, or is silent. The content of the reasoning is not shown.
  */
 export interface Thinking {
   /** The model is reasoning. */

@@ -1,6 +1,6 @@
 /**
- * Adds the server's id to the addresses of resources for MCP clients, and reads it back. Pure; which server is meant is
- * decided by the callers.
+ * Adds the server's id to the addresses of resources for MCP clients, and reads it back. Pure; which server is meant is decided
+ * by the callers.
  */
 
 import { isRecord } from '@parley/core/domain/plain-record';
@@ -15,9 +15,8 @@ const SCOPED = /^([a-z][a-z0-9+.-]*:(?:\/\/)?)([A-Za-z0-9._-]{1,64})(?:~|%7e)/i;
 const PAGE = /^ui:\/\/\S+$/i;
 
 /**
- * The address of a resource, or a template of addresses, as clients see it: `ui://<server>~page`. The server's id is
- * added because two servers may use the same address. The scheme stays the same, and expansions and relative addresses
- * keep the id.
+ * The address of a resource, or a template of addresses, as clients see it: `ui://<server>~page`. The server's id is added
+ * because two servers may use the same address. The scheme stays the same, and expansions and relative addresses keep the id.
  */
 export function scopedAddress(server: string, uri: string): string {
   return GLOBAL.test(uri) ? uri : uri.replace(BEGIN, (begin) => `${begin}${server}~`);
@@ -44,8 +43,8 @@ export function withPages<Meta>(meta: Meta, addressOf: (uri: string) => string |
 }
 
 /**
- * Finds the entry for a server's id from an address. Some clients write hosts in lower case. So if no id matches
- * exactly, a single id that differs only in case is used.
+ * Finds the entry for a server's id from an address. Some clients write hosts in lower case. So if no id matches exactly, a
+ * single id that differs only in case is used.
  */
 export function serverNamed<One extends { readonly server: string }>(
   ones: readonly One[],

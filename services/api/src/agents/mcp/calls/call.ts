@@ -74,8 +74,8 @@ type CallServerTool = (
 
 // JSON-RPC code of the 2026-07-28 revision: a header does not match its argument. The call was not executed.
 const HEADER_MISMATCH = -32020;
-// The SDK's own timeout is disabled in effect. The exchange ends the call instead: it also counts the time to connect,
-// and does not count waits for people.
+// The SDK's own timeout is disabled in effect. The exchange ends the call instead: it also counts the time to connect, and does
+// not count waits for people.
 const SDK_TIMEOUT_MS = 2 ** 31 - 1;
 
 interface SentCall {
@@ -87,8 +87,7 @@ interface SentCall {
 
 export function createCaller({ sendRequest, limits, lists, retire }: CallerDeps): CallServerTool {
   /**
-   * The definition comes from the cached list, without the output schema: the SDK would refuse results that do not
-   * match it.
+   * The definition comes from the cached list, without the output schema: the SDK would refuse results that do not match it.
    */
   function definitionOf(target: ServerTarget, name: string): Tool {
     const known = lists.cached(target)?.tools.find((tool) => tool.name === name);

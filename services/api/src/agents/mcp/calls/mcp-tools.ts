@@ -1,6 +1,6 @@
 /**
- * The entrance to all MCP servers of a pod, which connects pool, lists, calls, reads and watches. Each of these is in a
- * file of its own.
+ * The entrance to all MCP servers of a pod, which connects pool, lists, calls, reads and watches. Each of these is in a file of
+ * its own.
  */
 
 import { AsyncLocalStorage } from 'node:async_hooks';
@@ -74,8 +74,8 @@ export interface McpServerRef {
     signal: AbortSignal,
   ): Promise<TaskSilence | McpFailure>;
   /**
-   * Reads prompts, resources or completions. The server can ask during the read only with an asker. Rejects only with
-   * the reason of `signal`.
+   * Reads prompts, resources or completions. The server can ask during the read only with an asker. Rejects only with the
+   * reason of `signal`.
    */
   read(
     method: ReadMethod,
@@ -94,9 +94,9 @@ export interface McpServerRef {
 /** All MCP servers of a pod. */
 export interface McpTools {
   /**
-   * Opens the server with this credential or the project's own. Handles with the same server, credential key and
-   * headers share one connection, and no others share it. With `asked`, the server may ask that person: the connection
-   * is then the person's own, and carries one call at a time.
+   * Opens the server with this credential or the project's own. Handles with the same server, credential key and headers share
+   * one connection, and no others share it. With `asked`, the server may ask that person: the connection is then the person's
+   * own, and carries one call at a time.
    */
   open(config: McpServerConfig, credential?: McpCredential, asked?: AskedPerson): McpServerRef;
   /** Number of connections that are open or being opened. */

@@ -43,8 +43,7 @@ const CAPABILITIES = {
 } as const satisfies Record<ReadMethod, string>;
 
 const Result = withInputRequired(z.looseObject({}));
-// The margin of the SDK's timeout. The exchange ends the request; the SDK's timeout is for the case that it ignores its
-// signal.
+// The margin of the SDK's timeout. The exchange ends the request; the SDK's timeout is for the case that it ignores its signal.
 const MARGIN_MS = 1_000;
 const SDK_TIMEOUT_MS = 2 ** 31 - 1;
 

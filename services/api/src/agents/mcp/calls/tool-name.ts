@@ -6,9 +6,9 @@ const SEPARATOR = '__';
 const HASHED = /_[0-9a-f]{8}$/;
 
 /**
- * The name of a server's tool for models. It consists of at most 64 characters of `[A-Za-z0-9_-]`, which all providers
- * accept. A name that had to be changed ends in a hash of the original, so that two tools never share a name. It is the
- * same on every pod.
+ * The name of a server's tool for models. It consists of at most 64 characters of `[A-Za-z0-9_-]`, which all providers accept.
+ * A name that had to be changed ends in a hash of the original, so that two tools never share a name. It is the same on every
+ * pod.
  */
 export function modelToolName(serverId: string, toolName: string): string {
   const [server, tool] = [plain(serverId), plain(toolName)];

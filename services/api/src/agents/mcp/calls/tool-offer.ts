@@ -1,7 +1,4 @@
-/**
- * Checks the tools that a server lists, and drops those that no model may get. Fetching the pages is in
- * `tool-pages.ts`.
- */
+/** Checks the tools that a server lists, and drops those that no model may get. Fetching the pages is in `tool-pages.ts`. */
 
 import { LEFT_OUT } from '@parley/shared/domain/json/depth';
 import { z } from 'zod';
@@ -113,9 +110,7 @@ function toolOf(raw: unknown, rules: OfferRules): McpTool | { name: string; reas
   };
 }
 
-/**
- * True if an output schema is small and flat enough. Otherwise it is removed, because the tool can be used without it.
- */
+/** True if an output schema is small and flat enough. Otherwise it is removed, because the tool can be used without it. */
 function isUsable(schema: object, { schemaBytesMax }: OfferRules): boolean {
   const json = JSON.stringify(schema);
   return Buffer.byteLength(json) <= schemaBytesMax && !json.includes(LEFT_OUT);

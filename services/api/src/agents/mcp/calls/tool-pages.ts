@@ -9,8 +9,8 @@ import { createToolOffer, ToolPage } from './tool-offer.ts';
 const PAGES_MAX = 100;
 
 /**
- * Requests a server's tools, page by page, up to a hundred pages. The SDK's own listing is not used, because one
- * invalid tool makes all of it fail, and because it writes to the console.
+ * Requests a server's tools, page by page, up to a hundred pages. The SDK's own listing is not used, because one invalid tool
+ * makes all of it fail, and because it writes to the console.
  */
 export async function fetchTools(
   sendRequest: SendRequest,

@@ -17,8 +17,8 @@ import { type Exchanges, raceAbort, startExchange } from '../transports/exchange
 export interface WantedResources {
   uris(): ReadonlySet<string>;
   /**
-   * Resolves when `uris` differs from the set at the last call, or the signal is aborted. If the server refused a
-   * resource that it reported before, it also resolves after a while.
+   * Resolves when `uris` differs from the set at the last call, or the signal is aborted. If the server refused a resource that
+   * it reported before, it also resolves after a while.
    */
   changed(signal: AbortSignal): Promise<void>;
   /** From now on the server reports changes of the resource. */
@@ -30,8 +30,8 @@ export interface WantedResources {
 }
 
 /**
- * Why resources are no longer watched. `interrupted`: the connection broke, or no resource is wanted. `absent`: the
- * server cannot report changes.
+ * Why resources are no longer watched. `interrupted`: the connection broke, or no resource is wanted. `absent`: the server
+ * cannot report changes.
  */
 export type WatchEnd = { readonly type: 'interrupted' } | { readonly type: 'absent' } | McpFailure;
 

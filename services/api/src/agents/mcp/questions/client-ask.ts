@@ -1,6 +1,6 @@
 /**
- * Reads the requests that an MCP server makes during a call, and what a client must declare for them. Asking the person
- * is in `agents/tools/passthrough`.
+ * Reads the requests that an MCP server makes during a call, and what a client must declare for them. Asking the person is in
+ * `agents/tools/passthrough`.
  */
 
 import {
@@ -80,8 +80,8 @@ export function isAskable(method: unknown, { form, url, services }: AskableKinds
 }
 
 /**
- * The capability that a client must declare for this method, in the form in which errors name it. Undefined for an
- * unknown method.
+ * The capability that a client must declare for this method, in the form in which errors name it. Undefined for an unknown
+ * method.
  */
 export function capabilityFor(method: unknown): Readonly<Record<string, object>> | undefined {
   const known = CLIENT_METHODS.find((one) => one === method);

@@ -1,6 +1,6 @@
 /**
- * Routes the questions of a 2025 server to the call that its connection carries. How a question is asked is decided by
- * the call's asker.
+ * Routes the questions of a 2025 server to the call that its connection carries. How a question is asked is decided by the
+ * call's asker.
  */
 
 import {
@@ -19,8 +19,8 @@ import { QuestionRefused } from './question.ts';
 /** The questions that a server of the 2025 revision asks on one connection. */
 export interface ConnectionQuestions {
   /**
-   * Runs a call. Until it ends, the server's questions go to the call's asker. The protocol does not say to which call
-   * a question belongs, so a connection on which the server can ask carries one call at a time.
+   * Runs a call. Until it ends, the server's questions go to the call's asker. The protocol does not say to which call a
+   * question belongs, so a connection on which the server can ask carries one call at a time.
    */
   during<T>(call: AskingCall, work: () => Promise<T>): Promise<T>;
   /** Answers a request of the server. */
@@ -133,9 +133,7 @@ export function createConnectionQuestions({
   };
 }
 
-/**
- * Reports progress to a server that sent a progress token: servers with a timeout wait as long as there is progress.
- */
+/** Reports progress to a server that sent a progress token: servers with a timeout wait as long as there is progress. */
 function reportProgress({ _meta, notify }: ClientContext['mcpReq'], everyMs: number): () => void {
   const progressToken = _meta?.progressToken;
   if (progressToken === undefined) return () => undefined;

@@ -1,6 +1,5 @@
 /**
- * Rewrites the choices in a server's schema to the notation of forms. The rest of a field is rewritten in
- * `import-field.ts`.
+ * Rewrites the choices in a server's schema to the notation of forms. The rest of a field is rewritten in `import-field.ts`.
  */
 
 import { checkFormAnswer } from '@parley/core/domain/forms/answer';
@@ -19,18 +18,14 @@ interface ImportedChoice {
 
 /** The choices that a schema offers. */
 interface ImportedChoices {
-  /**
-   * How the choices are written: plain values, values with a separate list of names (`enumNames`), or values with
-   * titles.
-   */
+  /** How the choices are written: plain values, values with a separate list of names (`enumNames`), or values with titles. */
   readonly spelling: 'values' | 'named' | 'titled';
   readonly choices: readonly ImportedChoice[];
 }
 
 /**
- * The choices of a schema that satisfy its type and all its limits. Undefined if the schema has no choices, has choices
- * other than plain values, or has a limit that cannot be checked here. The schema then stays unchanged and is refused
- * later.
+ * The choices of a schema that satisfy its type and all its limits. Undefined if the schema has no choices, has choices other
+ * than plain values, or has a limit that cannot be checked here. The schema then stays unchanged and is refused later.
  */
 export function choicesOf(schema: RawSchema): ImportedChoices | undefined {
   const sources = CHOICES.toReversed()

@@ -1,6 +1,6 @@
 /**
- * Rewrites one field of a server's schema into the form subset. Whole schemas are handled in `import-schema.ts`,
- * references in `parts.ts`.
+ * Rewrites one field of a server's schema into the form subset. Whole schemas are handled in `import-schema.ts`, references in
+ * `parts.ts`.
  */
 
 import { DEFAULT_FORM_CAPS } from '@parley/core/domain/forms/bounds';
@@ -30,10 +30,9 @@ const EXAMPLES_READ = 50;
 const LABELS = ['type', 'title', 'description', 'default'];
 
 /**
- * Rewrites one field of a server's schema into the form subset: references into the schema, wrappers of null, choices
- * in any notation and of numbers, exclusive bounds. Annotations and formats that forms do not know are dropped, because
- * that makes no valid answer invalid. Everything else outside the subset stays, so that the check of the form can name
- * it.
+ * Rewrites one field of a server's schema into the form subset: references into the schema, wrappers of null, choices in any
+ * notation and of numbers, exclusive bounds. Annotations and formats that forms do not know are dropped, because that makes no
+ * valid answer invalid. Everything else outside the subset stays, so that the check of the form can name it.
  */
 export function importField(raw: unknown, root: RawSchema): ImportedField {
   if (!isRecord(raw)) return { field: raw, restore: {}, isNullable: false, parts: [] };
@@ -63,8 +62,8 @@ interface WithChoices {
 }
 
 /**
- * The field with its choices in the notation of forms: `enum` or `oneOf` for one choice, `enum` or `anyOf` in the items
- * for several.
+ * The field with its choices in the notation of forms: `enum` or `oneOf` for one choice, `enum` or `anyOf` in the items for
+ * several.
  */
 function withChoices(field: RawSchema, root: RawSchema): WithChoices {
   if (field.type === 'array' && isRecord(field.items)) {
@@ -92,8 +91,8 @@ function withTextDefault(field: RawSchema): RawSchema {
 }
 
 /**
- * Drops a format that forms do not know. For a known format, drops the `pattern`: schema generators add one to every
- * `format`, often in a syntax that RE2 does not know, and the format suffices.
+ * Drops a format that forms do not know. For a known format, drops the `pattern`: schema generators add one to every `format`,
+ * often in a syntax that RE2 does not know, and the format suffices.
  */
 function withKnownFormat(field: RawSchema): RawSchema {
   const { format, pattern, ...others } = field;
@@ -102,8 +101,8 @@ function withKnownFormat(field: RawSchema): RawSchema {
 }
 
 /**
- * Adds examples and the limits of decimals to the description as far as there is room, because the form shows them
- * nowhere else.
+ * Adds examples and the limits of decimals to the description as far as there is room, because the form shows them nowhere
+ * else.
  */
 function withNotes(field: RawSchema, raw: RawSchema): RawSchema {
   const given = own(field, 'description');

@@ -2,8 +2,8 @@ import { own } from '@parley/core/domain/plain-record';
 import type { RawSchema } from './parts.ts';
 
 /**
- * A number field in the notation of forms: an exclusive bound becomes the next allowed number, and a whole-number step
- * becomes an integer field.
+ * A number field in the notation of forms: an exclusive bound becomes the next allowed number, and a whole-number step becomes
+ * an integer field.
  */
 export function withFormNumbers(field: RawSchema): RawSchema {
   const { exclusiveMinimum, exclusiveMaximum, multipleOf, ...others } = field;

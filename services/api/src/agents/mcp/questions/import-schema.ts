@@ -19,9 +19,7 @@ import { CONDITIONS, pick, type RawSchema, referred } from './parts.ts';
 import type { FieldRestore, Restores } from './restores.ts';
 import { ASKS_FOR_SECRET, createSecretJudge, secretFieldByTexts } from './secret-fields.ts';
 
-/**
- * A schema in the form subset, or why a server's schema cannot be shown. The message is for the server's developers.
- */
+/** A schema in the form subset, or why a server's schema cannot be shown. The message is for the server's developers. */
 type ImportedSchema =
   | {
       readonly ok: true;
@@ -55,11 +53,10 @@ const FORM_KEYWORDS = ['$schema', 'type', 'title', 'description', ...FORM_LIMITS
 /** Names with a special meaning in JavaScript objects, which forms refuse. */
 
 /**
- * Imports the `requestedSchema` of an `elicitation/create` (MCP 2025-11-25 and 2026-07-28), in the forms that servers
- * and schema generators write. Fields that the form subset can express are rewritten (import-field.ts). An optional
- * field that cannot be shown is left out, and the description names it. Everything else outside the subset is refused.
- * So is a form that asks for a secret, in its fields or its message. Never throws; its cost is bounded by the caps of
- * forms.
+ * Imports the `requestedSchema` of an `elicitation/create` (MCP 2025-11-25 and 2026-07-28), in the forms that servers and
+ * schema generators write. Fields that the form subset can express are rewritten (import-field.ts). An optional field that
+ * cannot be shown is left out, and the description names it. Everything else outside the subset is refused. So is a form that
+ * asks for a secret, in its fields or its message. Never throws; its cost is bounded by the caps of forms.
  */
 export function importSchema(raw: unknown, message: string): ImportedSchema {
   const excess = findExcess(raw, RAW_CAPS, RAW_DEPTH_MAX);
@@ -178,8 +175,8 @@ function checkField(name: string, field: unknown): Pick<ReadField, 'field' | 'fa
 }
 
 /**
- * Limits the total size of the patterns in a form. Fields that the server needs get room first; other fields that do
- * not fit get a fault.
+ * Limits the total size of the patterns in a form. Fields that the server needs get room first; other fields that do not fit
+ * get a fault.
  */
 function withPatternRoom(fields: readonly ReadField[]): ReadField[] {
   let room = PATTERN_SIZE_MAX;

@@ -13,9 +13,7 @@ export type RawSchema = Record<string, unknown>;
 interface Unwrapped {
   /** The combination of all parts, without null. */
   readonly schema: RawSchema;
-  /**
-   * Each part that was followed, the outermost first. `schema` may contain only one of two parts' values for a keyword.
-   */
+  /** Each part that was followed, the outermost first. `schema` may contain only one of two parts' values for a keyword. */
   readonly parts: readonly RawSchema[];
   /** True if a part mentions null. */
   readonly namesNull: boolean;
@@ -67,9 +65,9 @@ export function pick(schema: RawSchema, keywords: readonly string[]): RawSchema 
 }
 
 /**
- * Follows references into `root`, single schemas in `allOf`, `anyOf` and `oneOf`, and the notations of "or null".
- * Keywords beside these count as well. If the same keyword limits values differently inside and outside, the reference
- * or wrapper stays, so that it is refused. Reads a bounded number of keywords.
+ * Follows references into `root`, single schemas in `allOf`, `anyOf` and `oneOf`, and the notations of "or null". Keywords
+ * beside these count as well. If the same keyword limits values differently inside and outside, the reference or wrapper stays,
+ * so that it is refused. Reads a bounded number of keywords.
  */
 export function unwrap(raw: RawSchema, root: RawSchema, steps = STEPS_MAX): Unwrapped {
   const part = pick(raw, READ);

@@ -1,6 +1,6 @@
 /**
- * Reads a server's question, and converts the person's answer to MCP. Asking is in `agents/tools/passthrough`, schemas
- * are in `import-schema.ts`.
+ * Reads a server's question, and converts the person's answer to MCP. Asking is in `agents/tools/passthrough`, schemas are in
+ * `import-schema.ts`.
  */
 
 import type { TerminalStatus } from '@parley/core/domain/elicitations/status';
@@ -67,8 +67,8 @@ const Params = z.looseObject({
 });
 
 /**
- * Reads the parameters of an `elicitation/create`. Throws QuestionRefused if they are malformed, if the mode was not
- * declared, or if a form asks for a secret.
+ * Reads the parameters of an `elicitation/create`. Throws QuestionRefused if they are malformed, if the mode was not declared,
+ * or if a form asks for a secret.
  */
 export function readQuestion(params: unknown, modes: QuestionModes): ServerQuestion {
   if (params === LEFT_OUT || !isReadable(params))
@@ -91,8 +91,8 @@ export function readQuestion(params: unknown, modes: QuestionModes): ServerQuest
 }
 
 /**
- * The answer for the server. MCP has no term for a question that expired or was withdrawn; both become `cancel`, which
- * is neither consent nor refusal.
+ * The answer for the server. MCP has no term for a question that expired or was withdrawn; both become `cancel`, which is
+ * neither consent nor refusal.
  */
 export function answerFor(
   question: ServerQuestion,

@@ -22,10 +22,9 @@ interface JudgedField {
 }
 
 /**
- * Makes a check of whether the fields of one form ask for a secret (MCP: passwords, API keys, access tokens, payment
- * data). A field for free text or numbers is judged by its name, title and description. Any field is judged by
- * `writeOnly` and by a format that is a secret word. Each text is read once, so the cost is linear in the length of the
- * schema.
+ * Makes a check of whether the fields of one form ask for a secret (MCP: passwords, API keys, access tokens, payment data). A
+ * field for free text or numbers is judged by its name, title and description. Any field is judged by `writeOnly` and by a
+ * format that is a secret word. Each text is read once, so the cost is linear in the length of the schema.
  */
 export function createSecretJudge(): (judged: JudgedField) => boolean {
   const isLabel = remembered(labelsSecret);
@@ -42,8 +41,8 @@ export function createSecretJudge(): (judged: JudgedField) => boolean {
 }
 
 /**
- * The field with which a form asks for a secret, according to its message or description. In doubt the field counts as
- * secret, because a url question is the safe way. The cost is linear in the length of the texts.
+ * The field with which a form asks for a secret, according to its message or description. In doubt the field counts as secret,
+ * because a url question is the safe way. The cost is linear in the length of the texts.
  */
 export function secretFieldByTexts(message: string, schema: FormSchema): string | undefined {
   const [name] = Object.entries(schema.properties).find(([, field]) => isFree(field)) ?? [];
@@ -58,9 +57,7 @@ function isFree(field: FormField | undefined): field is FormField {
   return field !== undefined && field.type !== 'boolean' && field.type !== 'array' && !isChoice;
 }
 
-/**
- * True if a schema generator made the title from the name. The last word of the name may then show that it is harmless.
- */
+/** True if a schema generator made the title from the name. The last word of the name may then show that it is harmless. */
 function isDerived(title: string, name: string): boolean {
   return title.length <= TITLE_LENGTH_MAX && wordsOf(title).join(' ') === wordsOf(name).join(' ');
 }
@@ -75,8 +72,8 @@ function remembered(judge: (text: string) => boolean): (text: string) => boolean
 }
 
 /**
- * True if a text names a secret, with or without a verb. If the text contains a question, statements beside the
- * question may mention a secret.
+ * True if a text names a secret, with or without a verb. If the text contains a question, statements beside the question may
+ * mention a secret.
  */
 function asksForSecret(text: string): boolean {
   const sentences = text.split(SENTENCE_END).map((sentence) => sentence.trim());

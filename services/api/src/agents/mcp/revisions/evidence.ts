@@ -27,8 +27,8 @@ const OLDER = { in: '2026-07-28', revision: '2025-11-25', hasAskedInstead: false
 const NEWER = { in: '2025-11-25', revision: '2026-07-28', hasAskedInstead: true } as const;
 
 /**
- * Error texts of the SDKs, in an error or in a failed result. Texts that lead to a repetition must be at the beginning:
- * a tool that has run may quote other texts in its error.
+ * Error texts of the SDKs, in an error or in a failed result. Texts that lead to a repetition must be at the beginning: a tool
+ * that has run may quote other texts in its error.
  */
 const SIGNS: readonly Sign[] = [
   // TypeScript SDK 2: `elicitInput` and related calls, and the error -32042. The tool may have begun its work before.
@@ -38,8 +38,8 @@ const SIGNS: readonly Sign[] = [
   { ...OLDER, words: /no back-channel for server-initiated requests/ },
   // FastMCP 4: `ctx.elicit()`.
   { ...OLDER, words: /via server-initiated requests is unavailable on 2026-07-28/ },
-  // TypeScript SDK 2: `inputRequired()` if its bridge is off, if the server keeps no session, or if the client lacks
-  // the requested capability. Only the newer revision has a code for the last case (-32021).
+  // TypeScript SDK 2: `inputRequired()` if its bridge is off, if the server keeps no session, or if the client lacks the
+  // requested capability. Only the newer revision has a code for the last case (-32021).
   {
     ...NEWER,
     words:
@@ -72,8 +72,8 @@ const TEXT_MAX = 2_000;
 const WORDS_MAX = 500;
 
 /**
- * The other revision that a request needed, according to its error or the text of its failed result. Undefined if these
- * do not mention revisions. `revision` is that of the request; undefined if no server was reached.
+ * The other revision that a request needed, according to its error or the text of its failed result. Undefined if these do not
+ * mention revisions. `revision` is that of the request; undefined if no server was reached.
  */
 export function neededAfter(
   failure: unknown,

@@ -35,8 +35,8 @@ export interface RevisionMemory {
 const TOOLS_MAX = 1_000;
 
 /**
- * Makes the memory of one pod. Pods learn separately, because choosing costs at most two more requests for each server,
- * and a tool is repeated in the other revision only if that is harmless.
+ * Makes the memory of one pod. Pods learn separately, because choosing costs at most two more requests for each server, and a
+ * tool is repeated in the other revision only if that is harmless.
  */
 export function createRevisionMemory(onRevision: OnRevision): RevisionMemory {
   const choices = new Map<string, ChosenRevision>();

@@ -27,14 +27,12 @@ type InNeededRevision = <Result>(
 ) => Promise<Result | McpFailure>;
 
 /**
- * Makes requests in the revision in which the server can ask. A request that failed because it needed the other
- * revision is repeated there once, if that is harmless. Otherwise its error names the setting, and the next request
- * with that name uses the other revision. A repeated request has its full time again.
+ * Makes requests in the revision in which the server can ask. A request that failed because it needed the other revision is
+ * repeated there once, if that is harmless. Otherwise its error names the setting, and the next request with that name uses the
+ * other revision. A repeated request has its full time again.
  */
 export function createInNeededRevision(memory: RevisionMemory): InNeededRevision {
-  /**
-   * Rounds of questions are answered in the revision that has rounds, even on a pod that does not know the server yet.
-   */
+  /** Rounds of questions are answered in the revision that has rounds, even on a pod that does not know the server yet. */
   function targetOf(target: ServerTarget, { name, hasRound }: Requested): ServerTarget {
     const { id, revision } = target.config;
     if (revision !== undefined || memory.of(id)?.revision === ROUNDS) return target;

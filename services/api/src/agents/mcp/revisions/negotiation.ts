@@ -15,17 +15,17 @@ interface Negotiated {
   readonly reason: RevisionReason;
 }
 
-// Statuses about the credential, the load or a proxy, not about the revision. A revision chosen because of them would
-// be kept after the server has recovered.
+// Statuses about the credential, the load or a proxy, not about the revision. A revision chosen because of them would be kept
+// after the server has recovered.
 const OTHER_MATTERS: ReadonlySet<number> = new Set([401, 403, 408, 429, 502, 503, 504]);
 const SERVER_ERROR = 500;
 // The SDK throws an error without a class if the server answers `initialize` with an unknown revision.
 const UNKNOWN_REVISION = /^Server's protocol version is not supported/;
 
 /**
- * Opens a connection in the revision in which the server can ask. That is 2025-11-25 if the server can reach the client
- * in it: the server can then ask during calls, and its SDK converts `input_required` into such questions. In 2026-07-28
- * the server can only return `input_required`. The server's declarations do not tell which of the two its tools use.
+ * Opens a connection in the revision in which the server can ask. That is 2025-11-25 if the server can reach the client in it:
+ * the server can then ask during calls, and its SDK converts `input_required` into such questions. In 2026-07-28 the server can
+ * only return `input_required`. The server's declarations do not tell which of the two its tools use.
  */
 export async function negotiate(open: OpenIn, isProgram: boolean): Promise<Negotiated> {
   let refusal: unknown;
@@ -61,8 +61,8 @@ export async function openOnly(
 }
 
 /**
- * True if the server may accept another revision after this error: the server replied, and the reply is not about
- * something else. Some programs exit at the first request that they do not know.
+ * True if the server may accept another revision after this error: the server replied, and the reply is not about something
+ * else. Some programs exit at the first request that they do not know.
  */
 function mayBeRevision(error: unknown, isProgram: boolean): boolean {
   if (error instanceof NoSession || error instanceof ProtocolError) return true;

@@ -9,14 +9,11 @@ export interface TaskListener {
   changed(): void;
 }
 
-/**
- * The reports about tasks on one connection. The SDK knows neither these notifications nor the server's
- * acknowledgement.
- */
+/** The reports about tasks on one connection. The SDK knows neither these notifications nor the server's acknowledgement. */
 export interface TaskNotices {
   /**
-   * Whether the server has agreed to report on tasks; undefined before it was asked. A server that agrees may still
-   * omit a task.
+   * Whether the server has agreed to report on tasks; undefined before it was asked. A server that agrees may still omit a
+   * task.
    */
   agrees: boolean | undefined;
   /** Calls `listener` for a task. The returned function ends this. */

@@ -4,10 +4,7 @@ interface TaskPace {
   readonly pollMs?: number | undefined;
   /** The number of successive reads that failed. */
   readonly failures: number;
-  /**
-   * If the server reports each change: how long the pod still holds the turn, in ms. Absent if it does not report
-   * changes.
-   */
+  /** If the server reports each change: how long the pod still holds the turn, in ms. Absent if it does not report changes. */
   readonly toldMs?: number | undefined;
 }
 

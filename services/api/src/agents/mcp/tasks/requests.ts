@@ -1,6 +1,6 @@
 /**
- * The requests about a task that an MCP server made of a call. When a task is read again is decided in `pace.ts` and by
- * the callers.
+ * The requests about a task that an MCP server made of a call. When a task is read again is decided in `pace.ts` and by the
+ * callers.
  */
 
 import {

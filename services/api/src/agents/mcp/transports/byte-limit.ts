@@ -6,14 +6,13 @@ const BACKSLASH = 92;
 const BEFORE_VALUE: ReadonlySet<number> = new Set([44, 91, 123]);
 
 /**
- * The limits of one message. A message is the whole body, or a single event of an event stream, which may stay open for
- * days.
+ * The limits of one message. A message is the whole body, or a single event of an event stream, which may stay open for days.
  */
 export interface MessageBounds {
   readonly bytesMax: number;
   /**
-   * The maximum number of JSON values, including nested ones: a message that is small on the wire may be large once it
-   * is parsed.
+   * The maximum number of JSON values, including nested ones: a message that is small on the wire may be large once it is
+   * parsed.
    */
   readonly valuesMax?: number | undefined;
 }
@@ -65,8 +64,8 @@ function largestSum(areEvents: boolean, weightOf: (byte: number) => number): (ch
 }
 
 /**
- * Counts the values of JSON by the bytes that precede them. A line break ends a string as well, because JSON strings
- * contain none.
+ * Counts the values of JSON by the bytes that precede them. A line break ends a string as well, because JSON strings contain
+ * none.
  */
 function valueCounter(): (byte: number) => number {
   let isString = false;

@@ -6,8 +6,8 @@ import { MARK } from './process-table.ts';
 /** Ensures that no child process outlives this process, even if this process is killed with SIGKILL. */
 export interface ChildGuard {
   /**
-   * Kills `target` when this process ends, unless `child` has exited before. `target` is a process id or a negated
-   * process group id; by default, the process group of `child`.
+   * Kills `target` when this process ends, unless `child` has exited before. `target` is a process id or a negated process
+   * group id; by default, the process group of `child`.
    */
   watch(child: ChildProcess, target?: number): void;
   /** Kills the remaining targets. Resolves when the guard has exited. */
@@ -31,9 +31,7 @@ for environment in $(grep -ls "${MARK}=$1" /proc/[0-9]*/environ 2>/dev/null); do
 done
 `;
 
-/**
- * Starts the guard's process at the first `watch`. Without `/bin/sh`, children are killed only on an orderly shutdown.
- */
+/** Starts the guard's process at the first `watch`. Without `/bin/sh`, children are killed only on an orderly shutdown. */
 export function createChildGuard(): ChildGuard {
   let guard: ChildProcess | undefined;
 

@@ -1,6 +1,6 @@
 /**
- * Starts and ends programs so that nothing they started survives them. Finding their processes is in
- * `process-table.ts`, protocols are in the transports.
+ * Starts and ends programs so that nothing they started survives them. Finding their processes is in `process-table.ts`,
+ * protocols are in the transports.
  */
 
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
@@ -32,9 +32,8 @@ const ROUNDS_MAX = 10;
 let programs = 0;
 
 /**
- * Starts a program with exactly this environment, plus a variable that marks it. Rejects if it cannot be started.
- * Processes that the program starts end with it, even in other groups and sessions. Without `/proc`, only processes in
- * its group do.
+ * Starts a program with exactly this environment, plus a variable that marks it. Rejects if it cannot be started. Processes
+ * that the program starts end with it, even in other groups and sessions. Without `/proc`, only processes in its group do.
  */
 export async function spawnChild({ command, args = [], env = {}, cwd }: Program): Promise<Child> {
   programs += 1;
@@ -63,12 +62,12 @@ export async function spawnChild({ command, args = [], env = {}, cwd }: Program)
 }
 
 /**
- * Closes the input, then sends SIGTERM, then SIGKILL. Resolves when the process has exited and the processes that it
- * started have been killed.
+ * Closes the input, then sends SIGTERM, then SIGKILL. Resolves when the process has exited and the processes that it started
+ * have been killed.
  */
 export async function endChild(child: Child, graceMs: number): Promise<void> {
-  // The started processes are listed before the exit, because afterwards they no longer descend from it, and the id may
-  // belong to another process.
+  // The started processes are listed before the exit, because afterwards they no longer descend from it, and the id may belong
+  // to another process.
   const isRunning = child.exitCode === null && child.signalCode === null;
   const before = await startedBy(isRunning ? child.pid : undefined, child.mark);
   await endAlone(child, graceMs);

@@ -1,6 +1,6 @@
 /**
- * The one door for messages of MCP servers: removes secrets and invisible characters. Everything behind it may show
- * texts unchanged.
+ * The one door for messages of MCP servers: removes secrets and invisible characters. Everything behind it may show texts
+ * unchanged.
  */
 
 import { isInputRequiredResult, type JSONRPCMessage, type Result } from '@modelcontextprotocol/client';
@@ -31,8 +31,8 @@ const SAID_OF_TASKS = ['error', 'statusMessage'];
 const DESCRIBED_VALUES_MAX = 50_000;
 
 /**
- * Makes the door of a connection. Every message of the server passes through it before anything else reads it: results,
- * errors, pages, resources, prompts, completions, notices and questions.
+ * Makes the door of a connection. Every message of the server passes through it before anything else reads it: results, errors,
+ * pages, resources, prompts, completions, notices and questions.
  */
 export function createDoor(scrub: Scrub): Door {
   const clean = <T>(value: T) => scrub.value(value) as T;
@@ -103,8 +103,8 @@ function createDescribedReader(): (value: unknown) => unknown {
 }
 
 /**
- * The rest of an item that is too large: enough to name the tool or question, which is refused later. A tool still has
- * a schema, because the SDK refuses whole lists if one tool lacks it.
+ * The rest of an item that is too large: enough to name the tool or question, which is refused later. A tool still has a
+ * schema, because the SDK refuses whole lists if one tool lacks it.
  */
 function withoutContent(item: unknown): object {
   const { name, method } = isRecord(item) ? item : {};

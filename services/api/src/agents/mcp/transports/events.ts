@@ -1,6 +1,6 @@
 /**
- * Splits an event stream into whole events, each with the empty line that ends it. In the result all lines end with a
- * newline. The size of an event must be limited before.
+ * Splits an event stream into whole events, each with the empty line that ends it. In the result all lines end with a newline.
+ * The size of an event must be limited before.
  */
 interface EventSplitter {
   /** The events that end in this chunk. */

@@ -17,9 +17,7 @@ export interface Exchange {
   created?: unknown;
   /** Aborted with the error given to `fail`. */
   readonly signal: AbortSignal;
-  /**
-   * Ends the exchange with this error, unless it has already ended. The SDK passes only its own errors on unchanged.
-   */
+  /** Ends the exchange with this error, unless it has already ended. The SDK passes only its own errors on unchanged. */
   fail(error: SdkError): void;
 }
 

@@ -1,6 +1,4 @@
-/**
- * A fetch for one origin with its own sockets, limits and proofs. The MCP protocol over it is in `http-transport.ts`.
- */
+/** A fetch for one origin with its own sockets, limits and proofs. The MCP protocol over it is in `http-transport.ts`. */
 
 import { setMaxListeners } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
@@ -32,8 +30,8 @@ export interface HttpFetch {
   close(): void;
 }
 
-// How long an idle socket is kept. It is shorter than the keep-alive of common servers, because a call on a closing
-// connection may be lost.
+// How long an idle socket is kept. It is shorter than the keep-alive of common servers, because a call on a closing connection
+// may be lost.
 const IDLE_SOCKET_MS = 3_000;
 const FREE_SOCKETS_MAX = 4;
 // No caller waits for the reply to a notification, so it needs a timeout of its own.
@@ -75,8 +73,8 @@ export function createHttpFetch({
   };
 
   /**
-   * Sends a request, and repeats it once if its proof lacks the nonce that the server demands. The server has not
-   * executed such a request.
+   * Sends a request, and repeats it once if its proof lacks the nonce that the server demands. The server has not executed such
+   * a request.
    */
   async function sendProven(url: URL, init: RequestInit, exchange: Exchange | undefined) {
     if (proofs === undefined) return send(url, init, exchange);
@@ -99,8 +97,8 @@ export function createHttpFetch({
     // All requests under way share the transport's signal.
     if (signal != null) setMaxListeners(0, signal);
     return new Promise((resolve, reject) => {
-      // Node's `signal` option is not used: it destroys the socket with an error for which no listener is left once the
-      // agent is destroyed.
+      // Node's `signal` option is not used: it destroys the socket with an error for which no listener is left once the agent
+      // is destroyed.
       const end = (why: unknown) => {
         outgoing.destroy();
         reject(why);

@@ -48,9 +48,9 @@ const RECONNECTION = {
 const LISTENING_MAX_MS = 1_000;
 
 /**
- * The SDK's transport, with these additions. A request whose event stream ends without the reply fails at once, instead
- * of at the SDK's timeout. Ids of requests begin at a random number. The stream of a failed request is closed. `close`
- * releases all resources.
+ * The SDK's transport, with these additions. A request whose event stream ends without the reply fails at once, instead of at
+ * the SDK's timeout. Ids of requests begin at a random number. The stream of a failed request is closed. `close` releases all
+ * resources.
  */
 export function createHttpTransport(options: HttpTransportOptions): HttpTransport {
   const { url, headers, proofKey, messageBytesMax, exchanges, door, notices } = options;

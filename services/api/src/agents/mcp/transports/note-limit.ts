@@ -9,9 +9,7 @@ const SECOND_MS = 1_000;
 const KEPT_MAX = 50;
 /** The maximum length of a kept note. */
 const KEPT_LENGTH_MAX = 16_384;
-/**
- * Kinds with their own limit: those that may be frequent, and those that end a wait. All other notes count as one kind.
- */
+/** Kinds with their own limit: those that may be frequent, and those that end a wait. All other notes count as one kind. */
 const SORTS = ['progress', 'message', 'cancelled', 'elicitation/complete', 'resources/updated'].map(
   (name) => `notifications/${name}`,
 );
@@ -31,9 +29,8 @@ const CHANGED = 'notifications/resources/updated';
 /** Limits the notifications of one stream of a server, such as reports of progress. */
 export interface NoteLimit {
   /**
-   * Takes the JSON of one message, and its original form if that differs. Returns the messages to read now. Beyond the
-   * limit per second, only the latest note about each subject is kept, until another message follows or the second
-   * ends.
+   * Takes the JSON of one message, and its original form if that differs. Returns the messages to read now. Beyond the limit
+   * per second, only the latest note about each subject is kept, until another message follows or the second ends.
    */
   take(json: string, message?: string): string[];
   /** Ends the stream, and returns the kept notes. */
@@ -69,8 +66,8 @@ export function createNoteLimit({
 
   function keep({ sort, name }: NoteSubject, message: string): void {
     const isKept = kept.size < KEPT_MAX && message.length <= KEPT_LENGTH_MAX;
-    // The kept note loses its event id: later events may be read first, and a client that reconnects must not return to
-    // this one.
+    // The kept note loses its event id: later events may be read first, and a client that reconnects must not return to this
+    // one.
     if (isKept) kept.set(name, message.replace(/^id:.*(?:\r\n|\r|\n)/gm, ''));
     else if (sort === CHANGED) hasDroppedChanges = true;
     else return;

@@ -19,8 +19,8 @@ export function paramHeadersOf(inputSchema: Schema): readonly ParamHeader[] {
 }
 
 /**
- * True if a tool's input schema mirrors only permitted parameters in headers (MCP 2026-07-28, Streamable HTTP): plain
- * values, reached only through `properties`, with distinct names that are valid tokens. Clients must drop other tools.
+ * True if a tool's input schema mirrors only permitted parameters in headers (MCP 2026-07-28, Streamable HTTP): plain values,
+ * reached only through `properties`, with distinct names that are valid tokens. Clients must drop other tools.
  */
 export function hasValidParamHeaders(inputSchema: Schema): boolean {
   const found: ParamHeader[] = [];

@@ -12,14 +12,14 @@ interface TableEntry extends RunningProcess {
 }
 
 /**
- * The environment variable that marks a program and all processes that it starts. They inherit it even if they leave
- * the program's group and session, or if their parent has ended.
+ * The environment variable that marks a program and all processes that it starts. They inherit it even if they leave the
+ * program's group and session, or if their parent has ended.
  */
 export const MARK = 'PARLEY_PROGRAM';
 
 /**
- * The processes that a program has started, directly or indirectly: all with its mark, and all that descend from it
- * now. A process that has cleared its environment is found only by descent. Empty on systems without `/proc`.
+ * The processes that a program has started, directly or indirectly: all with its mark, and all that descend from it now. A
+ * process that has cleared its environment is found only by descent. Empty on systems without `/proc`.
  */
 export async function startedBy(pid: number | undefined, mark: string): Promise<RunningProcess[]> {
   const table = await readTable();
@@ -61,8 +61,8 @@ async function readEntry(pid: number): Promise<TableEntry | undefined> {
 /** Undefined for a process that has ended, including one whose exit status nobody has read. */
 async function readStat(pid: number): Promise<Omit<TableEntry, 'mark'> | undefined> {
   const text = await readFile(`/proc/${pid}/stat`, 'latin1').catch(() => '');
-  // The program's name is in parentheses and may contain any characters. After it: state, parent, …, start time (the
-  // 22nd field).
+  // The program's name is in parentheses and may contain any characters. After it: state, parent, …, start time (the 22nd
+  // field).
   const [state, parent, ...rest] = text.slice(text.lastIndexOf(')') + 2).split(' ');
   const start = rest[17];
   if (state === undefined || start === undefined || state === 'Z' || state === 'X') return undefined;

@@ -1,10 +1,7 @@
 import { randomInt } from 'node:crypto';
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 
-/**
- * The ids of the requests of one connection. The SDK counts them from 0; the server sees them counted from a random
- * number.
- */
+/** The ids of the requests of one connection. The SDK counts them from 0; the server sees them counted from a random number. */
 interface RequestIds {
   /** Converts a message for the server. */
   sent<Message extends JSONRPCMessage>(message: Message): Message;
@@ -16,8 +13,8 @@ interface RequestIds {
 const FIRST_MAX = 2 ** 30;
 
 /**
- * Makes the ids of a connection. The rounds of a call may come from several pods, and none may reuse the id of another
- * (MCP 2026-07-28, multi round-trip requests).
+ * Makes the ids of a connection. The rounds of a call may come from several pods, and none may reuse the id of another (MCP
+ * 2026-07-28, multi round-trip requests).
  */
 export function createRequestIds(first = randomInt(FIRST_MAX)): RequestIds {
   const shifted = (id: unknown, by: number) => (typeof id === 'number' ? id + by : id);

@@ -20,8 +20,8 @@ export interface GateOptions {
 }
 
 /**
- * Wraps a tool. A call that the policy names is made only after a person has approved it, and with the arguments that
- * were approved. Before that, neither the call nor a question of the tool is sent.
+ * Wraps a tool. A call that the policy names is made only after a person has approved it, and with the arguments that were
+ * approved. Before that, neither the call nor a question of the tool is sent.
  */
 export function withApproval(
   tool: Tool,

@@ -45,9 +45,7 @@ export function isWithinCall(toolCallId: string, id: string | undefined): boolea
   return id?.startsWith(`${toolCallId}.`) === true && id.includes(' ');
 }
 
-/**
- * The place of an approval that a remote agent needs within a call. Only the approval's own row contains the decision.
- */
+/** The place of an approval that a remote agent needs within a call. Only the approval's own row contains the decision. */
 export function innerPlace(
   runContext: RunContext,
   place: ApprovalPlace,

@@ -1,6 +1,4 @@
-/**
- * Requests a person's approval of a call, and waits for the decision. Which calls need one is decided in `policy.ts`.
- */
+/** Requests a person's approval of a call, and waits for the decision. Which calls need one is decided in `policy.ts`. */
 
 import type { Arguments } from '@parley/core/domain/approvals/approval';
 import type { ApprovalDefinition } from '@parley/core/domain/approvals/definition';
@@ -25,8 +23,8 @@ import { APPROVAL_TRIGGER, type ApprovalOutcome, type NeededApproval } from '../
 import { takeBack } from '../../run/question.ts';
 import type { RunContext } from '../../run/run-context.ts';
 
-// With a larger schema, there would be no room for the arguments that a person must read. The arguments then cannot be
-// edited; the call can be approved or denied.
+// With a larger schema, there would be no room for the arguments that a person must read. The arguments then cannot be edited;
+// the call can be approved or denied.
 const SCHEMA_BYTES_MAX = 32 * 1024;
 
 /** The place of a call in its run, and its record. The same place always leads to the same approval. */
@@ -49,8 +47,8 @@ export interface ApprovalPlace {
 }
 
 /**
- * Asks the run's person to approve a call, unless they have allowed such calls before. Retries while Redis is
- * unavailable. Throws the signal's reason when aborted.
+ * Asks the run's person to approve a call, unless they have allowed such calls before. Retries while Redis is unavailable.
+ * Throws the signal's reason when aborted.
  */
 export async function approveCall(
   context: RunContext,
@@ -72,8 +70,8 @@ export async function approveCall(
 }
 
 /**
- * The decision on a call that was already put to its person, whatever the configuration demands now. Undefined for
- * other calls. Waits while the decision is pending. Throws the signal's reason when aborted.
+ * The decision on a call that was already put to its person, whatever the configuration demands now. Undefined for other calls.
+ * Waits while the decision is pending. Throws the signal's reason when aborted.
  */
 export async function decisionBefore(
   context: RunContext,
@@ -105,8 +103,7 @@ async function decided(
   args: Arguments,
 ): Promise<ApprovalOutcome> {
   const { turn, signal } = context;
-  // Readers must see the call before its approval. A call of a deleted conversation must not ask any more, so this
-  // rejects.
+  // Readers must see the call before its approval. A call of a deleted conversation must not ask any more, so this rejects.
   await turn.poll();
   turn.openQuestions += 1;
   try {

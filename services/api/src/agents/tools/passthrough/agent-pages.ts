@@ -1,6 +1,6 @@
 /**
- * Finds the pages of servers that chats of agents may show, and the tools that these pages may call. Running such calls
- * is in `turns/pages`.
+ * Finds the pages of servers that chats of agents may show, and the tools that these pages may call. Running such calls is in
+ * `turns/pages`.
  */
 
 import type { Owner } from '@parley/core/domain/ids';
@@ -36,15 +36,15 @@ interface PageViewer extends Owner {
 }
 
 /**
- * The pages of servers in the chats of agents, as far as the configuration now allows them. Throws `unavailable` if a
- * server cannot be reached, and `invalid_request` if it refuses.
+ * The pages of servers in the chats of agents, as far as the configuration now allows them. Throws `unavailable` if a server
+ * cannot be reached, and `invalid_request` if it refuses.
  */
 export interface AgentPages {
   /** The page of a call. Undefined if there is none, or if the agent does not show that server's pages. */
   read(viewer: PageViewer, page: Pick<CallPage, 'server' | 'uri'>): Promise<ServerPage | undefined>;
   /**
-   * The tool that the server's page may call by that name. Undefined if there is none. The server is told how the
-   * person can be asked.
+   * The tool that the server's page may call by that name. Undefined if there is none. The server is told how the person can be
+   * asked.
    */
   find(
     viewer: PageViewer & Askable,

@@ -55,9 +55,9 @@ interface AttendedTask {
 }
 
 /**
- * Attends until its end to a task that a server made of a call: reads it, puts its requests to the person, and sends
- * their answers. Everything that another pod must know is recorded before any effect. Rejects only with the reason of
- * the call's signal.
+ * Attends until its end to a task that a server made of a call: reads it, puts its requests to the person, and sends their
+ * answers. Everything that another pod must know is recorded before any effect. Rejects only with the reason of the call's
+ * signal.
  */
 export async function attendTask(
   call: ToolCall,
@@ -193,8 +193,8 @@ async function takeUp(attended: AttendedTask, { requests, pollMs }: OpenMcpTask)
 }
 
 /**
- * Sends the available answers. Answers that the server does not receive now are sent after the next pause. Returns a
- * refusal if the credential may not send answers.
+ * Sends the available answers. Answers that the server does not receive now are sent after the next pause. Returns a refusal if
+ * the credential may not send answers.
  */
 async function deliver(attended: AttendedTask): Promise<McpUnauthorized | undefined> {
   const { server, rules, over, questions } = attended;
@@ -222,8 +222,8 @@ async function deliver(attended: AttendedTask): Promise<McpUnauthorized | undefi
 }
 
 /**
- * Waits until the task should be read again. If the turn has nothing else to do, it rests once its pod has held it for
- * a while. If it is held longer, the server is asked to report changes.
+ * Waits until the task should be read again. If the turn has nothing else to do, it rests once its pod has held it for a while.
+ * If it is held longer, the server is asked to report changes.
  */
 async function pause({ call, wake, over, questions, task, ...attended }: AttendedTask): Promise<void> {
   const { rests } = task;

@@ -49,9 +49,7 @@ interface ContentLists {
   ): Promise<readonly ListedItem[] | undefined>;
 }
 
-/**
- * Makes the lists. `read` reads a page. It does not get a reader's signal, because others may wait for the same list.
- */
+/** Makes the lists. `read` reads a page. It does not get a reader's signal, because others may wait for the same list. */
 export function createContentLists(
   read: (page: ListPage) => Promise<McpReadResult | undefined>,
 ): ContentLists {

@@ -1,6 +1,4 @@
-/**
- * Describes to a server how the person of a turn and their client can be asked. The asking is in `server-questions.ts`.
- */
+/** Describes to a server how the person of a turn and their client can be asked. The asking is in `server-questions.ts`. */
 
 import type { Owner } from '@parley/core/domain/ids';
 import { isAsked, PAGE_OF_ASKER } from '@parley/shared/domain/reach';
@@ -43,10 +41,7 @@ export interface AskablePerson extends Pick<TurnPerson, 'tenant' | 'userId' | 'r
 /** How the person can be asked. */
 export type Askable = Pick<AskablePerson, 'reach' | 'client'>;
 
-/**
- * The elicitation modes and services that Parley declares to the server for this person and their client. Undefined:
- * none.
- */
+/** The elicitation modes and services that Parley declares to the server for this person and their client. Undefined: none. */
 export function askedPerson(
   { mayAsk, maySample = false }: Pick<Server, 'mayAsk' | 'maySample'>,
   { tenant, userId, reach, client }: AskablePerson,

@@ -6,9 +6,8 @@ const LOOK_EVERY_MS = 30_000;
 const CONNECTED = { type: 'connected' } as const;
 
 /**
- * Watches resources with a person's account while the account exists. An open connection does not send the credential
- * again, so without this check the server would still report to a person who has disconnected. Undefined without the
- * account.
+ * Watches resources with a person's account while the account exists. An open connection does not send the credential again, so
+ * without this check the server would still report to a person who has disconnected. Undefined without the account.
  */
 export async function watchWhileConnected(
   service: Pick<PersonalService, 'read'>,

@@ -26,8 +26,8 @@ export type NoWatch = Exclude<WatchEnd, { readonly type: 'interrupted' }>;
 /** The watched resources of one pod. All watches with one credential share one subscription at the server. */
 export interface ResourceWatches {
   /**
-   * Watches a resource until it is released, even across interruptions. The listener is called when the resource has
-   * changed or may have changed. Rejects with the reason of the signal.
+   * Watches a resource until it is released, even across interruptions. The listener is called when the resource has changed or
+   * may have changed. Rejects with the reason of the signal.
    */
   hold(
     server: WatchedServer,
@@ -42,8 +42,8 @@ const PAUSE_MS = { min: 250, max: 30_000 };
 /** Changes of a resource are reported at most once in this time, in ms, because a server may report without end. */
 const TELL_EVERY_MS = 1_000;
 /**
- * A resource that the server never agreed to report is refused after this many connections, because its client waits
- * for the reply.
+ * A resource that the server never agreed to report is refused after this many connections, because its client waits for the
+ * reply.
  */
 const ATTEMPTS_MAX = 2;
 

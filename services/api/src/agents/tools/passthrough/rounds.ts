@@ -5,9 +5,7 @@ import { keyIdOf, seal, unseal } from '@parley/shared/vault/seal';
 import { z } from 'zod';
 import { ServerTask } from './server-task.ts';
 
-/**
- * A round of questions (MCP 2026-07-28). It is stored in the record of its call, so that any pod can continue the call.
- */
+/** A round of questions (MCP 2026-07-28). It is stored in the record of its call, so that any pod can continue the call. */
 const QuestionRound = z.object({
   /** The number of rounds so far, including this one. */
   number: z.int().positive(),
@@ -26,14 +24,14 @@ export type QuestionRound = z.infer<typeof QuestionRound>;
 export type CallProgress = QuestionRound | ServerTask;
 
 /**
- * Seals the progress of calls in run records, because a server's data may contain secrets. It can be opened only for
- * its call and its server.
+ * Seals the progress of calls in run records, because a server's data may contain secrets. It can be opened only for its call
+ * and its server.
  */
 export interface RoundSeals {
   seal(of: RoundRef, progress: CallProgress): string;
   /**
-   * Undefined if it cannot be opened, for example because the key was removed. `isAged`: it should be sealed again with
-   * the current key.
+   * Undefined if it cannot be opened, for example because the key was removed. `isAged`: it should be sealed again with the
+   * current key.
    */
   unseal(of: RoundRef, sealed: string): OpenedProgress | undefined;
 }

@@ -1,6 +1,5 @@
 /**
- * Lets the agent's own model write a text for a server, after an approval. The model call itself is in
- * `loop/model-step.ts`.
+ * Lets the agent's own model write a text for a server, after an approval. The model call itself is in `loop/model-step.ts`.
  */
 
 import { textOfStep } from '@parley/shared/domain/runs/steps';
@@ -49,9 +48,9 @@ const Shown = z.object({
 const SCHEMA = z.toJSONSchema(Shown) as Readonly<Record<string, unknown>>;
 
 /**
- * Lets the agent's own model write a text for a server, after the person has approved the model's input. The same input
- * at the same ordinal leads to the same approval on every pod. Throws QuestionRefused for input other than text,
- * ClientRefused if there is no result, and the reason of the signal.
+ * Lets the agent's own model write a text for a server, after the person has approved the model's input. The same input at the
+ * same ordinal leads to the same approval on every pod. Throws QuestionRefused for input other than text, ClientRefused if
+ * there is no result, and the reason of the signal.
  */
 export async function sampleForServer(
   context: RunContext,

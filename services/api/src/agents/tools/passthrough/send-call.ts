@@ -1,6 +1,6 @@
 /**
- * Sends a call to a server, and answers its rounds of questions in a way that any pod can continue. Questions are asked
- * in `server-questions.ts`, tasks are in `attend-task.ts`.
+ * Sends a call to a server, and answers its rounds of questions in a way that any pod can continue. Questions are asked in
+ * `server-questions.ts`, tasks are in `attend-task.ts`.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -27,8 +27,8 @@ const PAUSE_MIN_MS = 250;
 const PAUSE_MAX_MS = 5_000;
 
 /**
- * Makes a call of a server's tool, as `sendAnswering` does, unless the viewer may not use the tool. If the server makes
- * a task of it, the task is attended to until its end, even if another pod began it.
+ * Makes a call of a server's tool, as `sendAnswering` does, unless the viewer may not use the tool. If the server makes a task
+ * of it, the task is attended to until its end, even if another pod began it.
  */
 export async function sendCall(
   call: ToolCall,
@@ -70,10 +70,10 @@ interface AnsweringOptions extends Pick<McpCallOptions, 'answers'> {
 }
 
 /**
- * Makes a call of a server's tool, or reads from it. The server's questions during the call become questions on the
- * turn's stream. Records the call as dispatched before each request. While a round of questions is open (2026-07-28),
- * the call is recorded as not executed, together with the round, so that another pod can continue it. Rejects only with
- * the reason of the call's signal.
+ * Makes a call of a server's tool, or reads from it. The server's questions during the call become questions on the turn's
+ * stream. Records the call as dispatched before each request. While a round of questions is open (2026-07-28), the call is
+ * recorded as not executed, together with the round, so that another pod can continue it. Rejects only with the reason of the
+ * call's signal.
  */
 export async function sendAnswering<Result extends { readonly type: string }>(
   call: ToolCall,
@@ -114,8 +114,8 @@ export async function sendAnswering<Result extends { readonly type: string }>(
 }
 
 /**
- * Why the call is refused. Reads the server's list, which may have changed or have been unknown when the call began.
- * Tools that the server lists but Parley does not offer count as hidden. Without a list nothing is called.
+ * Why the call is refused. Reads the server's list, which may have changed or have been unknown when the call began. Tools that
+ * the server lists but Parley does not offer count as hidden. Without a list nothing is called.
  */
 async function refusalOf(
   { signal }: ToolCall,
@@ -151,8 +151,7 @@ function progressOf({ toolCallId, appendEvent }: ToolCall): NonNullable<McpCallO
 }
 
 /**
- * Appends the server's log messages to the turn's feed, up to a limit. They are for the client of the call, not for
- * operators.
+ * Appends the server's log messages to the turn's feed, up to a limit. They are for the client of the call, not for operators.
  */
 function logOf({ toolCallId, appendEvent }: ToolCall): NonNullable<McpCallOptions['onLog']> {
   let events = 0;

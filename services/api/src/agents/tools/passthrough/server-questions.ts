@@ -1,6 +1,6 @@
 /**
- * Asks the questions of one server call, within limits, under ordinals that every pod finds again. Recording rounds is
- * in `send-call.ts`.
+ * Asks the questions of one server call, within limits, under ordinals that every pod finds again. Recording rounds is in
+ * `send-call.ts`.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -67,8 +67,7 @@ export function createServerQuestions(
     question: ServerQuestion,
     withdrawn: AbortSignal,
   ): Promise<AskOutcome> {
-    // The digest is part of the key: a repeated call may ask in another order, and each answer belongs to one question
-    // only.
+    // The digest is part of the key: a repeated call may ask in another order, and each answer belongs to one question only.
     const digest = sha256(JSON.stringify(question));
     const common = {
       message: question.message,
@@ -140,8 +139,8 @@ export function createServerQuestions(
   }
 
   /**
-   * Waits as long as a question would stay open. The person cannot be asked, and a server need not report the end of a
-   * page. After that the call is repeated in any case.
+   * Waits as long as a question would stay open. The person cannot be asked, and a server need not report the end of a page.
+   * After that the call is repeated in any case.
    */
   async function finishUnasked({ done }: PageReport): Promise<void> {
     const ending = new AbortController();

@@ -1,6 +1,5 @@
 /**
- * Reads from servers that may ask during a read. A read without questions is made directly, one with questions becomes
- * a run.
+ * Reads from servers that may ask during a read. A read without questions is made directly, one with questions becomes a run.
  */
 
 import { z } from 'zod';
@@ -38,8 +37,8 @@ export const ReadInput = z.object({
 const INVALID_PARAMS = -32602;
 
 /**
- * Reads from a server that may ask. Its first question ends the request: nobody is asked and nothing is recorded.
- * Rejects only with the reason of the signal.
+ * Reads from a server that may ask. Its first question ends the request: nobody is asked and nothing is recorded. Rejects only
+ * with the reason of the signal.
  */
 export async function readUnlessAsked(
   server: McpServerRef,

@@ -65,8 +65,8 @@ interface TaskRequestChange {
 }
 
 /**
- * The change that a state's requests cause. Each key is asked only once. A request that is missing from two successive
- * states counts as withdrawn; one state alone may be outdated.
+ * The change that a state's requests cause. Each key is asked only once. A request that is missing from two successive states
+ * counts as withdrawn; one state alone may be outdated.
  */
 export function changeOf(
   { open, done, asked }: Pick<ServerTask, 'open' | 'done' | 'asked'>,

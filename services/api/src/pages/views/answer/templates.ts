@@ -28,8 +28,8 @@ type AnswerView<Page extends PageView['page']> = Extract<PageView, { page: Page 
 
 const FORM_ID = 'answer';
 
-// The secret of a link is in its fragment, which browsers do not send. Only this script moves it into the form and
-// removes it from the address bar.
+// The secret of a link is in its fragment, which browsers do not send. Only this script moves it into the form and removes it
+// from the address bar.
 const TAKE_TOKEN = html`
 const field = document.getElementById('token');
 if (location.hash.length > 1) {

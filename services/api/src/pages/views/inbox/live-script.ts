@@ -1,21 +1,16 @@
-/**
- * The script that keeps an open inbox page up to date. The pages work without it; their templates are in
- * `templates.ts`.
- */
+/** The script that keeps an open inbox page up to date. The pages work without it; their templates are in `templates.ts`. */
 
 import { html } from '../../kit/html.ts';
 
-// The script of the inbox's pages, which keeps an open page up to date. The texts below are sent to browsers unchanged.
-// The script creates no markup from text, and calls only its own origin.
+// The script of the inbox's pages, which keeps an open page up to date. The texts below are sent to browsers unchanged. The
+// script creates no markup from text, and calls only its own origin.
 //
-// An event says that something has changed. The page then fetches itself again, at most once a second, and takes over
-// the differences element by element. Elements stay the same objects, so that the focus, typed text and checked boxes
-// are kept.
+// An event says that something has changed. The page then fetches itself again, at most once a second, and takes over the
+// differences element by element. Elements stay the same objects, so that the focus, typed text and checked boxes are kept.
 //
-// An element that has the focus is never moved or removed; it shows that its record has ended. Nor are the calls of a
-// group removed. New calls of a group are not checked, because nobody has read them. A call that the newer page does
-// not show cannot be chosen, even if it may still be open, because the page's statements about all calls do not include
-// it.
+// An element that has the focus is never moved or removed; it shows that its record has ended. Nor are the calls of a group
+// removed. New calls of a group are not checked, because nobody has read them. A call that the newer page does not show cannot
+// be chosen, even if it may still be open, because the page's statements about all calls do not include it.
 
 /** Takes over the content of a newer document. `own` elements are made by the script, and no document contains them. */
 const TAKE_OVER = html`

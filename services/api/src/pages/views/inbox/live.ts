@@ -9,8 +9,7 @@ interface LivePage {
   readonly kind: 'inbox' | 'group';
   readonly path: string;
   /**
-   * True if there are open records that the page does not show. A record that is missing on the page may then still be
-   * open.
+   * True if there are open records that the page does not show. A record that is missing on the page may then still be open.
    */
   readonly isPartial: boolean;
   readonly content: Html;

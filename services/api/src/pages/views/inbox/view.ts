@@ -3,8 +3,8 @@ import type { Risk } from '@parley/core/domain/approvals/risk';
 import type { FormTarget } from '../../kit/fields.ts';
 
 /**
- * An item that waits for the person. `path` is the page on which it is answered. `key` identifies the item on the inbox
- * page. Calls that can be decided together share a key, even while there is only one.
+ * An item that waits for the person. `path` is the page on which it is answered. `key` identifies the item on the inbox page.
+ * Calls that can be decided together share a key, even while there is only one.
  */
 export type ShownWaiting =
   | {

@@ -85,8 +85,8 @@ const SAMPLE: Count = {
 };
 
 /**
- * The route that counts a tenant's open records and how the others ended. The lists give the numbers, and a sample of
- * rows the details.
+ * The route that counts a tenant's open records and how the others ended. The lists give the numbers, and a sample of rows the
+ * details.
  */
 export function countsRoute(deps: AdminDeps, cached: BriefCache): Route {
   return adminRoute({

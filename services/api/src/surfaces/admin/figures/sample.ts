@@ -4,9 +4,7 @@ import type { ListedKind, ListRange, TenantLists } from '@parley/shared/ports/te
 
 /** The number of parts of equal duration in which ended records are sampled. */
 const PARTS = 10;
-/**
- * The maximum number of rows that are read of each part. A whole figure reads at most PARTS times as many of each kind.
- */
+/** The maximum number of rows that are read of each part. A whole figure reads at most PARTS times as many of each kind. */
 const ROWS_PER_PART = 50;
 
 /** The time windows of figures. */
@@ -37,8 +35,8 @@ interface SampledList<Item> {
 }
 
 /**
- * Counts ranges of a list, and reads the newest rows of each. The cost is bounded, however much a tenant stores, and
- * commits do not pay for it.
+ * Counts ranges of a list, and reads the newest rows of each. The cost is bounded, however much a tenant stores, and commits do
+ * not pay for it.
  */
 export async function sampleList<Item>(
   lists: TenantLists,
@@ -59,8 +57,7 @@ export async function sampleList<Item>(
 }
 
 /**
- * The ranges of records that ended within a window, in parts of equal duration, so that a busy hour does not hide quiet
- * ones.
+ * The ranges of records that ended within a window, in parts of equal duration, so that a busy hour does not hide quiet ones.
  */
 export function endedWithin(window: Window): ListRange[] {
   const partMs = WINDOW_MS[window] / PARTS;

@@ -5,8 +5,8 @@ import type { TenantChange, TenantChanges, TenantSignal } from '@parley/shared/p
 const PENDING_MAX = 1_000;
 
 /**
- * The changes in a tenant from now on. A slow reader gets only the latest change of each record and turn; one that is
- * too far behind gets `reload`. Ends when the signal is aborted, by throwing its reason.
+ * The changes in a tenant from now on. A slow reader gets only the latest change of each record and turn; one that is too far
+ * behind gets `reload`. Ends when the signal is aborted, by throwing its reason.
  */
 export async function* changesOf(
   tenantChanges: TenantChanges,

@@ -6,8 +6,7 @@ import { podOf } from '../../../turns/timeline.ts';
 const Time = z.iso.datetime();
 
 /**
- * The states of a turn. The first four are not final: it is on a pod, waits for a pod, waits for a person, or its pod
- * is gone.
+ * The states of a turn. The first four are not final: it is on a pod, waits for a pod, waits for a person, or its pod is gone.
  */
 export const TURN_STATES = [
   'running',

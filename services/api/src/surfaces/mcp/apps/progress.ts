@@ -5,9 +5,7 @@ import { type TurnEvent, turnEventOf } from '@parley/shared/domain/runs/turn-eve
 import { messageOfTurn } from '../progress.ts';
 import { oneLine } from '../waiting/told.ts';
 
-/**
- * The text of the newest event that MCP clients get as progress. Undefined if it only says that the call is working.
- */
+/** The text of the newest event that MCP clients get as progress. Undefined if it only says that the call is working. */
 export async function latestProgress(
   newestFirst: AsyncIterable<StreamEvent>,
 ): Promise<CardProgress | undefined> {

@@ -36,8 +36,7 @@ interface CardTools {
   /** True if a client with these capabilities may call a tool of this name as one of the card's. */
   has(name: unknown, shows: Shows): boolean;
   /**
-   * Calls a tool of the card. Throws errors that are not the card's fault: `unavailable`, and exceeded budgets of the
-   * caller.
+   * Calls a tool of the card. Throws errors that are not the card's fault: `unavailable`, and exceeded budgets of the caller.
    */
   call(call: RouteCall, request: CardRequest, shows: Shows): Promise<CallToolResult>;
 }
@@ -48,9 +47,9 @@ const IN_INBOX =
   'This is not decided by a call of a tool: the user decides where they were asked, or in the inbox of their application.';
 
 /**
- * Serves the requests of a call's card. A host may let its model call these tools. So they reveal nothing that is kept
- * from the model, and decide nothing that needs the user in person: approvals, secrets, sensitive answers and pages.
- * Approvals are decided only in the cards of clients that the configuration names.
+ * Serves the requests of a call's card. A host may let its model call these tools. So they reveal nothing that is kept from the
+ * model, and decide nothing that needs the user in person: approvals, secrets, sensitive answers and pages. Approvals are
+ * decided only in the cards of clients that the configuration names.
  */
 export function createCardTools(
   deps: Pick<McpDeps, 'engine' | 'turns' | 'limits' | 'records' | 'answerPage' | 'connectBaseUrl' | 'card'>,

@@ -1,6 +1,4 @@
-/**
- * Reads what the card of a call shows. The card's requests are served in `serve.ts`, its page is in `clients/widget`.
- */
+/** Reads what the card of a call shows. The card's requests are served in `serve.ts`, its page is in `clients/widget`. */
 
 import type { Approval } from '@parley/core/domain/approvals/approval';
 import type { Elicitation } from '@parley/core/domain/elicitations/elicitation';
@@ -23,8 +21,8 @@ type CardUser = Caller & { readonly kind: 'user' };
 export interface CardState {
   readonly state: CardStatus;
   /**
-   * The questions, without answers. A question that is not answered in the card is a url question with the address of
-   * the hosted page.
+   * The questions, without answers. A question that is not answered in the card is a url question with the address of the
+   * hosted page.
    */
   readonly questions: readonly Elicitation[];
   readonly elsewhere: readonly ElsewhereLine[];
@@ -118,9 +116,7 @@ async function readOwn(
   }
 }
 
-/**
- * True for a question that may be answered in the card: its host may read the answer, and may let its model give one.
- */
+/** True for a question that may be answered in the card: its host may read the answer, and may let its model give one. */
 export function isAnsweredInCard({ mode, sensitive }: Pick<Elicitation, 'mode' | 'sensitive'>): boolean {
   return mode === 'form' && sensitive !== true;
 }

@@ -10,14 +10,14 @@ export interface HandedOver {
   /** Keeps a watch for a while. */
   put(sessionId: string, uri: string, watch: HandedWatch): void;
   /**
-   * Ends a kept watch. Returns true if the resource may have changed since the subscription: because it did, or because
-   * this pod has no watch.
+   * Ends a kept watch. Returns true if the resource may have changed since the subscription: because it did, or because this
+   * pod has no watch.
    */
   take(sessionId: string, uri: string): boolean;
 }
 
-// How long a watch is kept. The session's stream takes it over within a moment if it is on this pod, and never if it is
-// on another.
+// How long a watch is kept. The session's stream takes it over within a moment if it is on this pod, and never if it is on
+// another.
 const KEPT_MS = 5_000;
 
 export function createHandedOver(): HandedOver {

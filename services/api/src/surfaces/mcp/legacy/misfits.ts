@@ -14,14 +14,11 @@ export type Misfit = z.infer<typeof Misfit>;
 
 /** Answers that did not fit, received by any pod. The stream of the call, on its own pod, asks again. */
 export interface Misfits {
-  /**
-   * Records an answer that did not fit. Returns false, and records nothing, if the question was asked again often
-   * enough.
-   */
+  /** Records an answer that did not fit. Returns false, and records nothing, if the question was asked again often enough. */
   note(stream: StreamRef, elicitationId: string, error: unknown): Promise<boolean>;
   /**
-   * Calls the listener with the question of each answer that is recorded from now on, and without one if some may have
-   * been missed. The returned function ends this.
+   * Calls the listener with the question of each answer that is recorded from now on, and without one if some may have been
+   * missed. The returned function ends this.
    */
   follow(stream: StreamRef, listener: (elicitationId?: string) => void): () => void;
   find(owner: Owner, elicitationId: string): Promise<Misfit | undefined>;

@@ -5,9 +5,7 @@ import { LOG_LEVELS, type LogLevel } from '@parley/shared/domain/runs/turn-event
 import type { OwnerRecords } from '@parley/shared/ports/owner-records';
 import { z } from 'zod';
 
-/**
- * A session: the capabilities that its client declared at `initialize`. Everything else is named by Parley's own ids.
- */
+/** A session: the capabilities that its client declared at `initialize`. Everything else is named by Parley's own ids. */
 export const Session = z.looseObject({
   /** Questions that the client shows. */
   form: z.boolean(),
@@ -23,10 +21,7 @@ export type Session = z.infer<typeof Session>;
 interface McpSessions {
   /** Begins a session. Returns its id. Throws `user_erased` and `unavailable`. */
   begin(owner: Owner, session: Session): Promise<string>;
-  /**
-   * The session of this owner, whose storage is extended. Undefined for another owner's session and for one that has
-   * ended.
-   */
+  /** The session of this owner, whose storage is extended. Undefined for another owner's session and for one that has ended. */
   find(owner: Owner, id: string): Promise<Session | undefined>;
   end(owner: Owner, id: string): Promise<boolean>;
   /** The lowest severity of log messages that the client of a session gets. */

@@ -25,8 +25,8 @@ interface Standalone extends StreamPlace {
 type Watching = ReturnType<Turns['content']['watch']>;
 
 /**
- * Reports which subscribed resources of the session have changed, until the reader disconnects or the session ends. If
- * changes since a subscription may have been missed, the resource is reported once at the beginning.
+ * Reports which subscribed resources of the session have changed, until the reader disconnects or the session ends. If changes
+ * since a subscription may have been missed, the resource is reported once at the beginning.
  */
 export async function* standaloneFrames(stream: Standalone): AsyncGenerator<Frame, 'end' | 'cut'> {
   const { signal, release, everyMs, isOver, subscribed, onSubscribed } = stream;
@@ -41,8 +41,8 @@ export async function* standaloneFrames(stream: Standalone): AsyncGenerator<Fram
     for (;;) {
       // An unavailable store does not end the stream.
       if (await isOver().catch(() => false)) return 'end';
-      // The subscriptions are read again each time, because the report of a change may be lost, and to retry failed
-      // watches. A change during the read causes another read.
+      // The subscriptions are read again each time, because the report of a change may be lost, and to retry failed watches. A
+      // change during the read causes another read.
       isStale = false;
       await subscribed().then(watches.adjust, () => undefined);
       const until = performance.now() + everyMs;

@@ -65,9 +65,9 @@ interface CallFramesDeps {
 type QuestionEvent = Extract<FollowedEvent, { type: 'question' }>;
 
 /**
- * The stream of one `tools/call`: an event from which to resume, the call's questions and their ends, progress, and the
- * result or the text about where the person acts. It ends after that. In any other case the connection is cut, and the
- * client continues on any pod.
+ * The stream of one `tools/call`: an event from which to resume, the call's questions and their ends, progress, and the result
+ * or the text about where the person acts. It ends after that. In any other case the connection is cut, and the client
+ * continues on any pod.
  */
 export async function* callFrames(
   deps: CallFramesDeps,

@@ -20,8 +20,7 @@ interface SessionSubscriptions {
   /** Ends all subscriptions, and the stream that watches them. */
   end(owner: Owner, sessionId: string): Promise<void>;
   /**
-   * Calls the listener when the subscriptions have changed, or may have changed, on any pod. The returned function ends
-   * this.
+   * Calls the listener when the subscriptions have changed, or may have changed, on any pod. The returned function ends this.
    */
   follow(owner: Owner, sessionId: string, listener: () => void): () => void;
 }

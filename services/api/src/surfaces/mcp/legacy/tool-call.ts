@@ -71,8 +71,8 @@ export async function resumeToolCall(
 }
 
 /**
- * Begins a call and waits for its result, for a client that accepts no stream. Such a client can be shown a url only
- * through an error. The wait takes one of the user's stream places, because it may last as long as a stream.
+ * Begins a call and waits for its result, for a client that accepts no stream. Such a client can be shown a url only through an
+ * error. The wait takes one of the user's stream places, because it may last as long as a stream.
  */
 export async function awaitToolCall(
   deps: LegacyDeps,

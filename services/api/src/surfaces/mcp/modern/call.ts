@@ -44,10 +44,9 @@ interface ToolCallParams {
 }
 
 /**
- * Serves one request of a tool call. The first request begins the call. A later one names the call by `requestState`,
- * and may contain answers. Replies with the result, with the questions of the call (`input_required`), or with the call
- * as a task. A client that closes its request cancels the call; a draining pod, an expired token and a lost stream
- * place do not.
+ * Serves one request of a tool call. The first request begins the call. A later one names the call by `requestState`, and may
+ * contain answers. Replies with the result, with the questions of the call (`input_required`), or with the call as a task. A
+ * client that closes its request cancels the call; a draining pod, an expired token and a lost stream place do not.
  */
 export async function answerToolCall(
   deps: ToolCallDeps,
@@ -88,10 +87,7 @@ export async function answerToolCall(
   }
 }
 
-/**
- * Serves one request of a read during which its server asks, like a tool call. It takes one of the user's stream
- * places.
- */
+/** Serves one request of a read during which its server asks, like a tool call. It takes one of the user's stream places. */
 export function answerRead(deps: ToolCallDeps, call: RouteCall, read: RequestedRead, ctx: ServerContext) {
   const reader = { stream: 'mcp', returns: false };
   return inStreamPlace(deps.limits, call, reader, async (place) => {

@@ -55,8 +55,8 @@ export function refusalOfListening(
 }
 
 /**
- * Watches the resources and tasks that a `subscriptions/listen` names, before they are acknowledged. Those that cannot
- * be watched are omitted. Throws `unavailable` and `rate_limited`.
+ * Watches the resources and tasks that a `subscriptions/listen` names, before they are acknowledged. Those that cannot be
+ * watched are omitted. Throws `unavailable` and `rate_limited`.
  */
 export async function beginListening(
   deps: ListenDeps,

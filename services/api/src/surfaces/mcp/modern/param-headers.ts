@@ -12,8 +12,8 @@ const DECIMAL = /^-?\d+(?:\.\d+)?$/;
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * Throws a mismatch unless the headers of a call mirror its arguments as the tool declares (MCP 2026-07-28, Streamable
- * HTTP): a proxy may have routed or admitted the call by its headers. A header without its argument is ignored.
+ * Throws a mismatch unless the headers of a call mirror its arguments as the tool declares (MCP 2026-07-28, Streamable HTTP): a
+ * proxy may have routed or admitted the call by its headers. A header without its argument is ignored.
  */
 export function checkParamHeaders(
   { paramHeaders = [] }: Pick<FoundTool, 'paramHeaders'>,

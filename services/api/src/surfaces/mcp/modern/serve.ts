@@ -112,9 +112,7 @@ interface ServedRequest {
   readonly served: AbortSignal;
 }
 
-/**
- * Aborted only when the client disconnects, which cancels a call. A draining pod or a lost place does not cancel it.
- */
+/** Aborted only when the client disconnects, which cancels a call. A draining pod or a lost place does not cancel it. */
 function disconnectOf(call: RouteCall): AbortSignal {
   const disconnect = new AbortController();
   call.whenOver(() => call.draining || disconnect.abort());

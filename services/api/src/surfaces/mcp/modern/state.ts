@@ -3,10 +3,7 @@ import { createRequestStateCodec, type ServerContext } from '@modelcontextprotoc
 import type { Owner } from '@parley/core/domain/ids';
 import type { ShownModes } from '../waiting/waits.ts';
 
-/**
- * The content of `requestState`, which names a call of its caller. It contains no secret, because the client can read
- * it.
- */
+/** The content of `requestState`, which names a call of its caller. It contains no secret, because the client can read it. */
 export interface CallState {
   readonly call: string;
   /** When the call began, in ms since 1970 on the clock of the questions. */
@@ -34,8 +31,8 @@ interface CallStateDeps {
 }
 
 /**
- * Signs the state of one person's call of one tool with certain arguments, with the first key. No other call may use
- * the state. Each key can verify it, because clients keep states as long as questions are open.
+ * Signs the state of one person's call of one tool with certain arguments, with the first key. No other call may use the state.
+ * Each key can verify it, because clients keep states as long as questions are open.
  */
 export function createCallState({ keys, owner: { tenant, userId }, digest, now }: CallStateDeps) {
   const bind = () => JSON.stringify([tenant, userId, 'tools/call', digest]);
@@ -45,9 +42,7 @@ export function createCallState({ keys, owner: { tenant, userId }, digest, now }
   const [codec] = codecs;
   if (codec === undefined) throw new RangeError('A state needs a key.');
   return {
-    /**
-     * Makes the state. It is valid until the last of these times (ms since 1970), as long as something can be answered.
-     */
+    /** Makes the state. It is valid until the last of these times (ms since 1970), as long as something can be answered. */
     async mint(
       call: Omit<CallState, 'until' | 'nonce'>,
       ends: readonly number[],

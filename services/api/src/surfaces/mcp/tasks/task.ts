@@ -41,8 +41,8 @@ interface McpTask {
 
 type TaskDeps = Pick<McpDeps, 'turns' | 'clientRequests' | 'callMs' | 'answerPage' | 'connectBaseUrl'>;
 
-// The limits of the polling interval. A task that has not changed for long will probably not change soon, so it is
-// polled less often.
+// The limits of the polling interval. A task that has not changed for long will probably not change soon, so it is polled less
+// often.
 const POLL = { leastMs: 1_000, mostMs: 10_000, ofQuiet: 0.1 };
 
 /** The call that is a task; undefined if the owner has no task with this id. Throws `unavailable`. */
@@ -87,8 +87,8 @@ export function createTaskView({ agent }: Run): TaskView {
 }
 
 /**
- * Reads a call as a task, for the client of one request: its run and its feed in one read. Undefined if the owner has
- * no call with this id. Throws `unavailable`.
+ * Reads a call as a task, for the client of one request: its run and its feed in one read. Undefined if the owner has no call
+ * with this id. Throws `unavailable`.
  */
 export async function readTask(
   deps: TaskDeps,
@@ -128,8 +128,7 @@ interface ToldState {
 function endedState({ status }: Run, end: EndedCall | undefined): ToldState {
   if (status === 'stopped') return { state: { status: 'cancelled' }, message: 'The call was stopped.' };
   if (end !== undefined && end.refusal === undefined)
-    // The result is as the call would have returned it, because clients take it for a complete result of their
-    // revision.
+    // The result is as the call would have returned it, because clients take it for a complete result of their revision.
     return { state: { status: 'completed', result: { resultType: 'complete', ...(end.result as object) } } };
   const error = end?.refusal ?? LOST;
   return { state: { status: 'failed', error }, message: error.message };

@@ -21,10 +21,7 @@ interface TaskFollowing {
   readonly signal: AbortSignal;
 }
 
-/**
- * Reports the state of a task and each change of it. Like every reader, it lets another pod continue a task whose pod
- * dies.
- */
+/** Reports the state of a task and each change of it. Like every reader, it lets another pod continue a task whose pod dies. */
 export async function watchTask(deps: WatchDeps, run: Run, following: TaskFollowing): Promise<void> {
   const { shows, notices, signal } = following;
   const view = createTaskView(run);
@@ -46,9 +43,7 @@ export async function watchTask(deps: WatchDeps, run: Run, following: TaskFollow
   }
 }
 
-/**
- * Makes a function that reads a task and returns what its client does not know yet. The passing of time is no change.
- */
+/** Makes a function that reads a task and returns what its client does not know yet. The passing of time is no change. */
 function createTelling(deps: WatchDeps, run: Run, shows: Shows) {
   let known: unknown;
   return async () => {

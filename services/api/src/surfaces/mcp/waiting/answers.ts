@@ -10,9 +10,8 @@ import { recordAnswer } from '../questions.ts';
 const ANSWERS_MAX = 50;
 
 /**
- * Records a client's answers to its input requests, by their keys. Keys that are not open in the run are ignored. If an
- * answer does not fit its form, the question stays open. Returns the errors of such answers. Throws `unavailable` and
- * `rate_limited`.
+ * Records a client's answers to its input requests, by their keys. Keys that are not open in the run are ignored. If an answer
+ * does not fit its form, the question stays open. Returns the errors of such answers. Throws `unavailable` and `rate_limited`.
  */
 export async function recordAnswers(
   deps: Pick<McpDeps, 'engine' | 'clientRequests' | 'limits'>,

@@ -57,8 +57,8 @@ export function createCallKeys(
   async function joins(run: RunRef, isStored: boolean, endedAt: number | undefined): Promise<boolean> {
     // A call without events has just been named, unless a client has since left it.
     if (!isStored) return !(await leftCalls.isLeft(run));
-    // A call about which a client was told is joined even later, because the person acts on a page in their own time. A
-    // task has an id for that.
+    // A call about which a client was told is joined even later, because the person acts on a page in their own time. A task
+    // has an id for that.
     return endedAt === undefined || (await leftCalls.findTold(run)) !== undefined;
   }
 

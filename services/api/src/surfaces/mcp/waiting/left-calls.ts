@@ -3,13 +3,12 @@ import type { OwnerRecords } from '@parley/shared/ports/owner-records';
 import { keyOfCall } from '../call-names.ts';
 
 /**
- * The calls that clients have left running, for all pods: the client was told where its person acts, or has the call as
- * a task.
+ * The calls that clients have left running, for all pods: the client was told where its person acts, or has the call as a task.
  */
 export interface LeftCalls {
   /**
-   * Records that the client was told about everything that the call had asked up to `upTo`, in ms since 1970. Stored
-   * for at least `keptMs`.
+   * Records that the client was told about everything that the call had asked up to `upTo`, in ms since 1970. Stored for at
+   * least `keptMs`.
    */
   noteTold(run: RunRef, upTo: number, keptMs: number): Promise<void>;
   findTold(run: RunRef): Promise<ToldCall | undefined>;

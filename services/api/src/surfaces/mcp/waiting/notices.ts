@@ -6,8 +6,8 @@ import type { notification } from '../json-rpc.ts';
 type ListenNotice = ReturnType<typeof notification>;
 
 /**
- * The pending notifications of one stream. If something changes again before it is reported, it is reported once, in
- * its latest state.
+ * The pending notifications of one stream. If something changes again before it is reported, it is reported once, in its latest
+ * state.
  */
 export interface ListenNotices {
   /** Reports a change. `tell` reads the notification; undefined if there is nothing to say. */

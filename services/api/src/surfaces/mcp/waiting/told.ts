@@ -16,10 +16,9 @@ type Hosted = Pick<McpDeps, 'answerPage' | 'connectBaseUrl' | 'card'>;
 const TEXT_MAX = 500;
 
 /**
- * The result of a call that waits for its person in a place that its client cannot show. It says what the model should
- * tell the person, and that repeating the call continues it. It is an error, so that no program takes it for the tool's
- * result and it need not fit the tool's output schema. `tool`: the called tool, if the client shows the card of the
- * call.
+ * The result of a call that waits for its person in a place that its client cannot show. It says what the model should tell the
+ * person, and that repeating the call continues it. It is an error, so that no program takes it for the tool's result and it
+ * need not fit the tool's output schema. `tool`: the called tool, if the client shows the card of the call.
  */
 export function toldResult(hosted: Hosted, open: ElsewhereOpen, tool?: string): WholeResult {
   const hasCard = hosted.card !== undefined && tool !== undefined;

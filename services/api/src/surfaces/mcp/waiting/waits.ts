@@ -30,8 +30,8 @@ export interface CallWaits {
   /** Records that the client has replied to a request. */
   replied(requestId: string): void;
   /**
-   * What the client must be told, and the time `at` from which it may be told. Undefined while the client itself is
-   * asked, because its answer may be all that is missing.
+   * What the client must be told, and the time `at` from which it may be told. Undefined while the client itself is asked,
+   * because its answer may be all that is missing.
    */
   elsewhere(): Due<ElsewhereOpen> | undefined;
 }
@@ -51,10 +51,7 @@ export interface CallWaitsOptions {
   readonly until: FeedPosition | undefined;
   /** When the client asked what the call waits for: in ms on the records' clock, and by `performance.now()`. */
   readonly came: { readonly at: number; readonly here: number };
-  /**
-   * A client of the call was told about everything asked up to this time, on the records' clock. Absent: nothing was
-   * told.
-   */
+  /** A client of the call was told about everything asked up to this time, on the records' clock. Absent: nothing was told. */
   readonly toldUpTo?: number | undefined;
   /** How long to wait for a question about which the client was already told, before the client is told again. */
   readonly againMs: number;

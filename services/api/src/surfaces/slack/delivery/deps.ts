@@ -31,8 +31,8 @@ export interface SlackDeliveryDeps {
   readonly links: Links;
   readonly places: SlackThreads;
   /**
-   * A client of the Web API with this token. It never waits to retry, because the outbox repeats deliveries. Once
-   * `isOver` returns true, its calls are not made and throw `DeliveryOverError`.
+   * A client of the Web API with this token. It never waits to retry, because the outbox repeats deliveries. Once `isOver`
+   * returns true, its calls are not made and throw `DeliveryOverError`.
    */
   readonly clientOf: (token: string, isOver?: () => boolean) => Promise<WebClient>;
   /** Address of the page on which an owner answers; undefined if the deployment has none. */

@@ -10,8 +10,8 @@ import { deliverTurn } from './turn.ts';
 const PLACES = 64;
 
 /**
- * The delivery kind of Slack. It updates in Slack what its subject names: a question, an approval, the calls of a step
- * or a turn.
+ * The delivery kind of Slack. It updates in Slack what its subject names: a question, an approval, the calls of a step or a
+ * turn.
  */
 export function slackKind(deps: SlackDeliveryDeps): DeliveryKind {
   return {

@@ -17,8 +17,8 @@ export interface NoticePlan {
 }
 
 /**
- * Determines where a record is shown that was asked elsewhere: in the direct messages of the person's Slack user, once
- * its notice is due. Otherwise returns the result of the delivery: later, or nothing to deliver.
+ * Determines where a record is shown that was asked elsewhere: in the direct messages of the person's Slack user, once its
+ * notice is due. Otherwise returns the result of the delivery: later, or nothing to deliver.
  */
 export async function planNotice(
   deps: SlackDeliveryDeps,

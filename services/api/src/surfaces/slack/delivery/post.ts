@@ -14,8 +14,7 @@ interface PostDeps {
   readonly pod: string;
 }
 
-// How long an intent counts as under way. It is longer than a Web API call may take, so that no message is posted
-// twice.
+// How long an intent counts as under way. It is longer than a Web API call may take, so that no message is posted twice.
 const UNDER_WAY_MS = 15_000;
 const POLL_MS = 1_000;
 const REPLIES_MAX = 100;
@@ -26,9 +25,9 @@ export type PostResult =
   | { readonly deferInMs: number };
 
 /**
- * Posts a message once for each delivery id, even if pods compete or die. The intent is recorded before the call, and
- * the message after it. If only the intent is found, its pod may have died in between: the message is then searched for
- * in the thread by its metadata, and posted only if it is missing. Throws what the Web API throws.
+ * Posts a message once for each delivery id, even if pods compete or die. The intent is recorded before the call, and the
+ * message after it. If only the intent is found, its pod may have died in between: the message is then searched for in the
+ * thread by its metadata, and posted only if it is missing. Throws what the Web API throws.
  */
 export async function postOnce(
   deps: PostDeps,

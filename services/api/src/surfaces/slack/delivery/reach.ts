@@ -5,8 +5,8 @@ import { isSameUser, type SlackUser } from '../store/workspace.ts';
 import type { SlackDeliveryDeps } from './deps.ts';
 
 /**
- * A client for content meant for a person, through this Slack user. Undefined if the app is no longer installed, or if
- * the link between the two is not valid at present: somebody else may then read there.
+ * A client for content meant for a person, through this Slack user. Undefined if the app is no longer installed, or if the link
+ * between the two is not valid at present: somebody else may then read there.
  */
 export async function clientFor(
   { installations, links, clientOf }: Pick<SlackDeliveryDeps, 'installations' | 'links' | 'clientOf'>,
@@ -19,8 +19,8 @@ export async function clientFor(
 }
 
 /**
- * The place of a record's notice: the direct messages of the Slack user who got it, or else of the user whom its person
- * linked first. Undefined if the link has ended, and for a person without a link. Throws what the Web API throws.
+ * The place of a record's notice: the direct messages of the Slack user who got it, or else of the user whom its person linked
+ * first. Undefined if the link has ended, and for a person without a link. Throws what the Web API throws.
  */
 export async function noticePlace(
   deps: Pick<SlackDeliveryDeps, 'links' | 'places' | 'installations' | 'clientOf'>,

@@ -27,8 +27,8 @@ interface ShownRecord {
 }
 
 /**
- * Updates the message of a record: in the thread of its turn, or as a notice if it was asked elsewhere. The message is
- * posted while the record is open, and edited after each change.
+ * Updates the message of a record: in the thread of its turn, or as a notice if it was asked elsewhere. The message is posted
+ * while the record is open, and edited after each change.
  */
 export async function deliverRecord(
   deps: SlackDeliveryDeps,
@@ -83,8 +83,8 @@ interface EditedMessage extends Pick<ShownRecord, 'isOpen' | 'isUntouched'> {
 }
 
 /**
- * Posts a message while its subject is open, and edits it after each change. Undefined if the subject ended before its
- * message was posted: it then needs none. Throws what the Web API throws.
+ * Posts a message while its subject is open, and edits it after each change. Undefined if the subject ended before its message
+ * was posted: it then needs none. Throws what the Web API throws.
  */
 export async function showMessage(
   deps: SlackDeliveryDeps,

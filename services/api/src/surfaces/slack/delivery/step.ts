@@ -33,9 +33,9 @@ export function parseStep(subject: string): StepRef | undefined {
 }
 
 /**
- * Updates the message with which a person decides on all calls of a step. It is posted once two calls are open, and
- * contains only calls whose own messages were posted. Pods of earlier versions do not record the messages that they
- * post. If fewer than two are recorded, such a pod posted this message, which is then left unchanged.
+ * Updates the message with which a person decides on all calls of a step. It is posted once two calls are open, and contains
+ * only calls whose own messages were posted. Pods of earlier versions do not record the messages that they post. If fewer than
+ * two are recorded, such a pod posted this message, which is then left unchanged.
  */
 export async function deliverStep(
   deps: SlackDeliveryDeps,

@@ -17,8 +17,8 @@ import { failed, faultOf } from './faults.ts';
 import { postOnce } from './post.ts';
 import { clientFor } from './reach.ts';
 
-// The interval between edits. Slack accepts about 50 edits a minute from an app in a workspace (Tier 3), and one
-// message per second in a channel.
+// The interval between edits. Slack accepts about 50 edits a minute from an app in a workspace (Tier 3), and one message per
+// second in a channel.
 const EDIT_MS = 1_200;
 
 /** The task that updates the messages of a turn. */
@@ -27,9 +27,9 @@ export function turnTask(stream: StreamRef): OutboxTask {
 }
 
 /**
- * Follows a turn for a limited time and updates its messages: by an edit every second while text arrives, and at the
- * end. Nothing is shown until the whole present feed has been read, so a later slice never shows less than an earlier
- * one. Ends when the turn waits; the end of the wait adds the task again.
+ * Follows a turn for a limited time and updates its messages: by an edit every second while text arrives, and at the end.
+ * Nothing is shown until the whole present feed has been read, so a later slice never shows less than an earlier one. Ends when
+ * the turn waits; the end of the wait adds the task again.
  */
 export async function deliverTurn(
   deps: SlackDeliveryDeps,
@@ -78,9 +78,7 @@ export async function deliverTurn(
   }
 }
 
-/**
- * Reads the turn into the reply. `caughtUp` resolves once the reply contains everything that the feed had at the start.
- */
+/** Reads the turn into the reply. `caughtUp` resolves once the reply contains everything that the feed had at the start. */
 function read(deps: SlackDeliveryDeps, stream: StreamRef, reply: ThreadReply, signal: AbortSignal) {
   let passed: () => void = () => undefined;
   const caughtUp = new Promise<void>((resolve) => {

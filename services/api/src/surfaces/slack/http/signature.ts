@@ -14,8 +14,8 @@ interface SignatureDeps {
 }
 
 /**
- * Verifies Slack's signature over the raw body, and the time of the request, and that no pod has accepted the request
- * before. Slack signs each retry anew, so retries are accepted. Throws `unauthenticated`.
+ * Verifies Slack's signature over the raw body, and the time of the request, and that no pod has accepted the request before.
+ * Slack signs each retry anew, so retries are accepted. Throws `unauthenticated`.
  */
 export function createVerifier({ signingSecret, claims, now }: SignatureDeps): VerifySignature<true> {
   return async (body, { headers }): Promise<true> => {

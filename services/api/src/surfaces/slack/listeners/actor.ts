@@ -8,10 +8,9 @@ export interface ActorContext {
 }
 
 /**
- * The acting person, in the workspace of the installation. Undefined for people of another company in a channel shared
- * with it (Slack Connect), because they are not users of this deployment. With an installation for an enterprise, a
- * person of another workspace counts as a member of the enterprise only if no other company can be in the channel
- * (`isWithinCompany`).
+ * The acting person, in the workspace of the installation. Undefined for people of another company in a channel shared with it
+ * (Slack Connect), because they are not users of this deployment. With an installation for an enterprise, a person of another
+ * workspace counts as a member of the enterprise only if no other company can be in the channel (`isWithinCompany`).
  */
 export function actorOf(
   { teamId, enterpriseId, isEnterpriseInstall }: ActorContext,

@@ -1,6 +1,4 @@
-/**
- * Handles buttons and modals of approvals. Recording decisions is in `decisions.ts`, drawing in `mapping/approval.ts`.
- */
+/** Handles buttons and modals of approvals. Recording decisions is in `decisions.ts`, drawing in `mapping/approval.ts`. */
 
 import { isApprovalEnded } from '@parley/core/domain/approvals/status';
 import type { ApprovalInput } from '@parley/shared/domain/approvals/response-input';

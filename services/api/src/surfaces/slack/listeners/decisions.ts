@@ -18,8 +18,8 @@ export const APPROVALS = createOwnRecords<ApprovalRow>({
 export const NOT_YOURS = 'Only the person who was asked can decide on this call.';
 
 /**
- * The approvals with these ids that are still stored. Undefined if none belongs to this person. A message contains
- * calls of only one person.
+ * The approvals with these ids that are still stored. Undefined if none belongs to this person. A message contains calls of
+ * only one person.
  */
 export async function findApprovals(
   deps: ListenerDeps,

@@ -104,8 +104,7 @@ async function begin(
   const idempotencyKey = `slack-${eventId}`;
   const stream = { ...owner, streamRequestId: await keyedStreamRequestId(owner, idempotencyKey) };
   const followFor = (keptMs: number) => deps.follow(stream, { ...place, conversationId }, keptMs);
-  // The turn is followed before it begins, so that nothing is missed. A refused message leaves this record only
-  // briefly.
+  // The turn is followed before it begins, so that nothing is missed. A refused message leaves this record only briefly.
   await followFor(REFUSED_MS);
   const caller = callerOf(owner);
   let run: BegunTurn | undefined;
@@ -134,8 +133,8 @@ async function begin(
 }
 
 /**
- * False for a message that another event already reported. Slack sends a mention in a direct message both as `message`
- * and as `app_mention`. A repeated event counts as the same report.
+ * False for a message that another event already reported. Slack sends a mention in a direct message both as `message` and as
+ * `app_mention`. A repeated event counts as the same report.
  */
 async function isFirstReport(
   { claims }: ListenerDeps,

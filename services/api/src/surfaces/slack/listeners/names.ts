@@ -36,8 +36,8 @@ interface AskedNames {
 }
 
 /**
- * Caches the names that Slack returns. A refusal is not reported as a fault: the app may lack the scope, or may not see
- * the person.
+ * Caches the names that Slack returns. A refusal is not reported as a fault: the app may lack the scope, or may not see the
+ * person.
  */
 export function createNames({ waitMs = WAIT_MS } = {}): Names {
   const known = new LRUCache<string, AskedNames>({ max: NAMES_MAX, ttl: KEPT_MS });

@@ -42,9 +42,7 @@ export function createOwnRecords<Row>({ read, overText }: RecordReading<Row>): O
   };
 }
 
-/**
- * Records a person's input for a record. Returns why it was refused. Throws `unavailable`; Slack then shows a failure.
- */
+/** Records a person's input for a record. Returns why it was refused. Throws `unavailable`; Slack then shows a failure. */
 export async function settleInSlack(
   deps: ListenerDeps,
   owner: Owner,

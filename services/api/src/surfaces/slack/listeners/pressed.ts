@@ -25,9 +25,8 @@ export interface SlackUserInBody {
 }
 
 /**
- * The linked person who acts on a message or a form. It is not known here whether another company is in the channel.
- * That is safe, because only linked people are answered, and links are offered only for messages, for which it is
- * known.
+ * The linked person who acts on a message or a form. It is not known here whether another company is in the channel. That is
+ * safe, because only linked people are answered, and links are offered only for messages, for which it is known.
  */
 export async function personIn(
   { links }: Pick<ListenerDeps, 'links'>,
@@ -40,8 +39,8 @@ export async function personIn(
 }
 
 /**
- * Opens a modal. If that fails, only the person sees a message: with the same button again if its trigger has expired,
- * or with `refused` if Slack refuses the modal.
+ * Opens a modal. If that fails, only the person sees a message: with the same button again if its trigger has expired, or with
+ * `refused` if Slack refuses the modal.
  */
 export async function openModal(
   { onFault }: Pick<ListenerDeps, 'onFault'>,

@@ -22,9 +22,7 @@ export const QUESTIONS = createOwnRecords<Row>({
 });
 
 const NOT_YOURS = 'Only the person who was asked can answer this question.';
-/**
- * Actions that open a modal. Their trigger expires after three seconds, so they must not wait for the acknowledgement.
- */
+/** Actions that open a modal. Their trigger expires after three seconds, so they must not wait for the acknowledgement. */
 const OPENING: readonly string[] = [
   ACTION.open,
   ACTION.show,

@@ -8,10 +8,7 @@ import type { NamePlace, Names } from './names.ts';
 type WordsRead =
   | {
       readonly text: string;
-      /**
-       * The text that the person typed, as a possible answer to a question; undefined together with a forwarded
-       * message.
-       */
+      /** The text that the person typed, as a possible answer to a question; undefined together with a forwarded message. */
       readonly typed: TypedWords | undefined;
       readonly notice: string | undefined;
     }
@@ -20,10 +17,7 @@ type WordsRead =
 const AUTHOR_MAX = 80;
 const TEXT_MAX = 10_000;
 
-/**
- * Reads the text of a message and of messages that it forwards. Unreadable parts are named to the agent and to the
- * person.
- */
+/** Reads the text of a message and of messages that it forwards. Unreadable parts are named to the agent and to the person. */
 export async function readMessage(
   names: Names,
   place: NamePlace,

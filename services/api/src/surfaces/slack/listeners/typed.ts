@@ -38,9 +38,9 @@ export interface TypedText {
 const NAMED_MAX = 5;
 
 /**
- * Takes a text as the answer to the only question that the person has seen open in its thread, if text can answer it.
- * Undefined if nothing is open there; otherwise the reply to the person, if any. A text never decides on a call. A
- * repeated message finds the question that it answered.
+ * Takes a text as the answer to the only question that the person has seen open in its thread, if text can answer it. Undefined
+ * if nothing is open there; otherwise the reply to the person, if any. A text never decides on a call. A repeated message finds
+ * the question that it answered.
  */
 export async function takeTyped(
   deps: ListenerDeps,
@@ -71,8 +71,8 @@ export async function takeTyped(
 }
 
 /**
- * The records that were open in a thread before the person's message: those of its conversation, or the one about which
- * its first message notifies.
+ * The records that were open in a thread before the person's message: those of its conversation, or the one about which its
+ * first message notifies.
  */
 async function openIn(
   deps: ListenerDeps,

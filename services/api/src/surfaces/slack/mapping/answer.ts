@@ -33,8 +33,7 @@ export function contentOf(schema: FormSchema, state: FormState): Content {
 }
 
 /**
- * The answer that a button gives: the choice with this index in the form's only field. Undefined if there is no such
- * choice.
+ * The answer that a button gives: the choice with this index in the form's only field. Undefined if there is no such choice.
  */
 export function chosenContent(schema: FormSchema, index: number): Content | undefined {
   const [control] = controlsOf(schema);
@@ -43,8 +42,8 @@ export function chosenContent(schema: FormSchema, index: number): Content | unde
 }
 
 /**
- * The errors that Slack shows below the inputs with these names. An error of another input or of the whole form is
- * shown at the first input.
+ * The errors that Slack shows below the inputs with these names. An error of another input or of the whole form is shown at the
+ * first input.
  */
 export function errorsOf(names: readonly string[], issues: readonly Issue[]): Record<string, string> {
   const errors: Record<string, string> = {};

@@ -33,8 +33,8 @@ const ARGUMENTS_MAX = BLOCKS_MAX - 4_000;
 const REASON_MAX = 2_000;
 
 /**
- * An approval as a message, in every status. In a channel it only names the tool. The arguments are shown only to the
- * person asked, with the buttons below them.
+ * An approval as a message, in every status. In a channel it only names the tool. The arguments are shown only to the person
+ * asked, with the buttons below them.
  */
 export function approvalMessage(row: ApprovalRow, place: ShownTo): SlackMessage {
   const { definition } = row;

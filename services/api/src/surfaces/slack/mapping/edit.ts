@@ -37,9 +37,9 @@ interface EditableArgument {
 }
 
 /**
- * The arguments that have inputs in the modal, those of the call first. Omitted are masked arguments, secrets that the
- * call does not contain, and values that no Slack input can hold; an edit leaves these unchanged. A masked value within
- * an argument appears as a mask in its JSON.
+ * The arguments that have inputs in the modal, those of the call first. Omitted are masked arguments, secrets that the call
+ * does not contain, and values that no Slack input can hold; an edit leaves these unchanged. A masked value within an argument
+ * appears as a mask in its JSON.
  */
 export function editableArguments({ inputSchema, arguments: given, masked }: ApprovalDefinition) {
   if (inputSchema === undefined) return [];
@@ -147,10 +147,7 @@ function wayOf(control: FormControl | undefined, schema: Record<string, unknown>
   return { type: isText ? 'text' : 'json' };
 }
 
-/**
- * The form field for a choice, a boolean or a number, if it can hold the value. The tool's schema is checked
- * afterwards.
- */
+/** The form field for a choice, a boolean or a number, if it can hold the value. The tool's schema is checked afterwards. */
 function fieldOf(schema: Record<string, unknown>, current: unknown): FormField | undefined {
   const labels = labelsIn(schema);
   const type = current === undefined ? schema.type : typeof current;
@@ -186,10 +183,7 @@ function fitsInput(argument: EditableArgument): boolean {
   return argument.way.type === 'field' || initialText(argument).length <= SLACK_MAX.text;
 }
 
-/**
- * Pointers of the arguments that are always masked. They are found in one walk, because a server may choose a large
- * schema.
- */
+/** Pointers of the arguments that are always masked. They are found in one walk, because a server may choose a large schema. */
 function secretsAmong(names: readonly string[], inputSchema: unknown): readonly string[] {
   const given = Object.fromEntries(names.map((name) => [name, 'x']));
   const { masked, fault } = maskArguments(given, inputSchema);

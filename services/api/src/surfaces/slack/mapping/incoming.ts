@@ -32,8 +32,8 @@ interface Attachment {
 }
 
 /**
- * How a message is handled. `taken`: its text is read. `answered`: it comes from a person but cannot be read, so it
- * gets a sentence as a reply. `ignored`: nobody addresses the app with it.
+ * How a message is handled. `taken`: its text is read. `answered`: it comes from a person but cannot be read, so it gets a
+ * sentence as a reply. `ignored`: nobody addresses the app with it.
  */
 type Reception = 'taken' | 'answered' | 'ignored';
 

@@ -1,6 +1,6 @@
 /**
- * The limits of Slack's blocks, from its reference (docs.slack.dev/reference/block-kit). Slack refuses a whole modal if
- * one value exceeds them.
+ * The limits of Slack's blocks, from its reference (docs.slack.dev/reference/block-kit). Slack refuses a whole modal if one
+ * value exceeds them.
  */
 export const SLACK_MAX = {
   /** Characters of an input's label and hint. */

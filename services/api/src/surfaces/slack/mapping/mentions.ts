@@ -10,8 +10,8 @@ export type MentionedText = readonly (string | Mention)[];
 const SIGNS = { person: '@', channel: '#', group: '@' } as const;
 
 /**
- * Parses Slack's markup. Typed `&`, `<` and `>` are escaped in it, so each pair of brackets is a mention, a link, a
- * date or a command. Mentions of the app itself are removed.
+ * Parses Slack's markup. Typed `&`, `<` and `>` are escaped in it, so each pair of brackets is a mention, a link, a date or a
+ * command. Mentions of the app itself are removed.
  */
 export function mentionedText(text: string, appUser: string | undefined): MentionedText {
   return text.split(/<([^<>]*)>/u).map((part, at) => {

@@ -1,6 +1,6 @@
 /**
- * Names of interactive elements. A button's value is the id of its subject: an elicitation, an approval, or for `stop`
- * a stream request.
+ * Names of interactive elements. A button's value is the id of its subject: an elicitation, an approval, or for `stop` a stream
+ * request.
  */
 export const ACTION = {
   /** Followed by the index of the choice. */
@@ -39,8 +39,8 @@ export function idsIn(value: string): string[] {
 export const FORM_VIEW = 'parley_form';
 
 /**
- * `callback_id` of the modals of an approval. Their `private_metadata` is the approval id; for denials it may contain
- * several ids.
+ * `callback_id` of the modals of an approval. Their `private_metadata` is the approval id; for denials it may contain several
+ * ids.
  */
 export const EDIT_VIEW = 'parley_edit_view';
 export const DENY_VIEW = 'parley_deny_view';

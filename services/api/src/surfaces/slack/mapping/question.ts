@@ -1,6 +1,4 @@
-/**
- * Draws questions as Slack messages. Pure; modals are in `modal.ts`, handling clicks is in `listeners/questions.ts`.
- */
+/** Draws questions as Slack messages. Pure; modals are in `modal.ts`, handling clicks is in `listeners/questions.ts`. */
 
 import { riskNote } from '@parley/core/domain/approvals/risk';
 import { askerOf } from '@parley/core/domain/elicitations/asker';
@@ -37,10 +35,7 @@ const CHOICES_MAX = 5;
 const NOTIFICATION_MAX = 300;
 const FIELDS_MAX = 90;
 
-/**
- * How a form is answered: with buttons for one choice or yes/no, in a modal, or on its page if Slack has no suitable
- * input.
- */
+/** How a form is answered: with buttons for one choice or yes/no, in a modal, or on its page if Slack has no suitable input. */
 export function formWayOf(definition: Definition): FormWay {
   const { requestedSchema, sensitive } = definition;
   const controls = controlsOf(requestedSchema);

@@ -28,8 +28,8 @@ const ENDING_MAX = 600;
 const ROOM = { json: BLOCKS_MAX - 1_000, blocks: 45 };
 
 /**
- * How many characters of a turn are parsed; further text is shown as plain text. The parser takes linear time, but runs
- * again whenever a text grows.
+ * How many characters of a turn are parsed; further text is shown as plain text. The parser takes linear time, but runs again
+ * whenever a text grows.
  */
 const PARSED_MAX = 50_000;
 

@@ -19,8 +19,8 @@ export function isDecidedTogether(open: readonly ApprovalRow[]): boolean {
 }
 
 /**
- * A message for deciding on the open calls of one step together. Each call also has its own message, which shows the
- * arguments as far as the place allows. The buttons act only on the calls in this message, not on later ones.
+ * A message for deciding on the open calls of one step together. Each call also has its own message, which shows the arguments
+ * as far as the place allows. The buttons act only on the calls in this message, not on later ones.
  */
 export function stepMessage(open: readonly ApprovalRow[], place: ShownTo): SlackMessage {
   if (!isDecidedTogether(open)) return overMessage(open.length);

@@ -32,8 +32,8 @@ export function nameText(name: string): string {
 }
 
 /**
- * Splits a text into pieces of at most `most` units. `lengthOf` gives the units of a character. A piece ends at a line
- * break, or else at a space, if there is one in its last third. When the text grows, earlier pieces do not change.
+ * Splits a text into pieces of at most `most` units. `lengthOf` gives the units of a character. A piece ends at a line break,
+ * or else at a space, if there is one in its last third. When the text grows, earlier pieces do not change.
  */
 export function piecesOf(text: string, most = SECTION_MAX, lengthOf = escapedLength): string[] {
   const pieces: string[] = [];
@@ -79,8 +79,8 @@ function endOfPiece(text: string, most: number, lengthOf: (character: string) =>
 }
 
 /**
- * The maximum length of all blocks of a message together, as JSON. Slack does not document the limit, and refuses about
- * 13,200 characters.
+ * The maximum length of all blocks of a message together, as JSON. Slack does not document the limit, and refuses about 13,200
+ * characters.
  */
 export const BLOCKS_MAX = 12_000;
 /** How much of a question's text fits into a message, as JSON. The rest is for its title, buttons and state. */

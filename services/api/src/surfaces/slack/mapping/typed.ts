@@ -1,6 +1,5 @@
 /**
- * Reads a typed text as an answer, and the messages about texts that are none. Finding the question is in
- * `listeners/typed.ts`.
+ * Reads a typed text as an answer, and the messages about texts that are none. Finding the question is in `listeners/typed.ts`.
  */
 
 import { titleOfTool } from '@parley/core/domain/approvals/tool-title';
@@ -28,8 +27,8 @@ export interface TypedWords {
 }
 
 /**
- * The only control of a form, if text can answer it. Sensitive answers must not be typed into Slack, and lists of
- * several choices cannot be.
+ * The only control of a form, if text can answer it. Sensitive answers must not be typed into Slack, and lists of several
+ * choices cannot be.
  */
 export function typedControlOf({
   requestedSchema,
@@ -42,8 +41,8 @@ export function typedControlOf({
 }
 
 /**
- * The answer that a typed text gives; or why it is not one of the choices. Text that is not a number stays text, so
- * that the form refuses it.
+ * The answer that a typed text gives; or why it is not one of the choices. Text that is not a number stays text, so that the
+ * form refuses it.
  */
 export function typedAnswer(
   control: FormControl,
@@ -81,8 +80,7 @@ function meantBy(text: string, choices: readonly FormChoice[]): readonly FormCho
 
 function typedNumber(kind: 'number' | 'integer', text: string): number | string {
   const number = readTypedNumber('number', text);
-  // The check refuses fractions. A number that was rounded to a whole one is passed as text, so that it is refused,
-  // too.
+  // The check refuses fractions. A number that was rounded to a whole one is passed as text, so that it is refused, too.
   return readTypedNumber(kind, text) ?? (Number.isInteger(number) ? text : (number ?? text));
 }
 

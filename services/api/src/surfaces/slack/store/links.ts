@@ -45,9 +45,9 @@ const Link = z.object({ tenant: z.string(), userId: z.string(), id: z.string().o
 type Link = z.infer<typeof Link>;
 
 /**
- * A link consists of a record of the Slack user, and an entry in the person's index whose name contains the link's id.
- * It is valid while both exist. So the one record decides to whom the Slack user belongs, erasing either side ends the
- * link, and the entry of one link never serves another.
+ * A link consists of a record of the Slack user, and an entry in the person's index whose name contains the link's id. It is
+ * valid while both exist. So the one record decides to whom the Slack user belongs, erasing either side ends the link, and the
+ * entry of one link never serves another.
  */
 export function createLinks(records: OwnerRecords): Links {
   const nameOf = ({ userId }: SlackUser) => `${RECORD}${userId}`;
@@ -117,8 +117,8 @@ export function createLinks(records: OwnerRecords): Links {
     await records.putIfAbsent(owner, `${INDEX}${link.id}`, slackUserText(user), KEPT_MS);
     const replaced = await swap(user, value);
     if (replaced !== undefined) await removeEntries(replaced, user);
-    // The entry is gone if the link has ended, or if an erasure deleted it before the record existed. The record is
-    // then removed, and the link is made again.
+    // The entry is gone if the link has ended, or if an erasure deleted it before the record existed. The record is then
+    // removed, and the link is made again.
     if (!(await isIndexed(link, user)) && (await records.remove(linkOwner(user), nameOf(user), value)))
       return add(user, owner);
     for (const { user: oldest, link: old } of (await linksOf(owner)).slice(0, -PER_PERSON_MAX)) {

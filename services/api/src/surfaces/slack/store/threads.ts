@@ -23,18 +23,14 @@ export type Posted = z.infer<typeof Posted>;
 const Intent = z.object({ by: z.string(), at: z.number() });
 type Intent = z.infer<typeof Intent>;
 
-/**
- * The places of a person's turns and questions in Slack. Every method throws `unavailable`; writes throw `user_erased`.
- */
+/** The places of a person's turns and questions in Slack. Every method throws `unavailable`; writes throw `user_erased`. */
 export interface SlackThreads {
   /** Records the place of a turn, for at least `forMs`. */
   putTurn(stream: StreamRef, place: SlackThread, forMs: number): Promise<void>;
   turn(stream: StreamRef): Promise<SlackThread | undefined>;
   /** Records which Slack user gets the notice of a record. Returns the user who was recorded first. */
   putNoticed(owner: Owner, id: string, user: SlackUser): Promise<SlackUser>;
-  /**
-   * The Slack user who got the notice of a record. Undefined if there is none, or for a notice of an earlier version.
-   */
+  /** The Slack user who got the notice of a record. Undefined if there is none, or for a notice of an earlier version. */
   noticed(owner: Owner, id: string): Promise<SlackUser | undefined>;
   /** Records a step's call whose message was posted. */
   putCall(owner: Owner, step: string, id: string): Promise<void>;

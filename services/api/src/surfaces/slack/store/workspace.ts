@@ -32,8 +32,8 @@ export function parseSlackUser(text: string): SlackUser {
 
 /** No tenant has this name. Data of a workspace does not belong to a user of a tenant. */
 const TENANT = '\u0000slack';
-// The number of owners for a workspace's links. An owner may have only a limited number of records, and a workspace may
-// have more people.
+// The number of owners for a workspace's links. An owner may have only a limited number of records, and a workspace may have
+// more people.
 const SHARDS = 64;
 
 /** The form of all ids that Slack assigns. */
@@ -50,8 +50,8 @@ export function installationOwner({ enterpriseId, teamId }: Workspace): Owner {
 }
 
 /**
- * The owner of a person's link. It contains the enterprise, because the same team id in another enterprise means
- * another person.
+ * The owner of a person's link. It contains the enterprise, because the same team id in another enterprise means another
+ * person.
  */
 export function linkOwner({ enterpriseId = '', teamId, userId }: SlackUser): Owner {
   return shardOwner({ enterpriseId, teamId }, shardOf(userId));

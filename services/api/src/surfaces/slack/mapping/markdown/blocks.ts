@@ -15,8 +15,8 @@ interface Room {
 const AROUND_JSON = 140;
 
 /**
- * Documents, one after another, as the blocks of as many messages as they need. Lists, quotes and code end with a
- * message and begin again in the next one.
+ * Documents, one after another, as the blocks of as many messages as they need. Lists, quotes and code end with a message and
+ * begin again in the next one.
  */
 export function messagesOfUnits(documents: readonly (readonly Unit[])[], most: Room): MarkdownBlocks[] {
   const messages: MarkdownBlocks[] = [];
@@ -39,9 +39,7 @@ export function messagesOfUnits(documents: readonly (readonly Unit[])[], most: R
   return messages;
 }
 
-/**
- * True for a unit that begins a new block in a message. A rule is always its own block, even within a quote or an item.
- */
+/** True for a unit that begins a new block in a message. A rule is always its own block, even within a quote or an item. */
 function opensBlock({ element, block }: Unit, last: Unit | undefined): boolean {
   return element === undefined || last?.element === undefined || block !== last.block;
 }

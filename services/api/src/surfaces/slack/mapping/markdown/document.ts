@@ -1,6 +1,4 @@
-/**
- * Converts a Markdown document to units that fit into Slack messages. Putting units into messages is in `blocks.ts`.
- */
+/** Converts a Markdown document to units that fit into Slack messages. Putting units into messages is in `blocks.ts`. */
 
 import type { Token } from 'markdown-it';
 import { NESTING_MAX, tokensOf } from './parser.ts';
@@ -15,9 +13,9 @@ const JSON_BESIDE = 20_000;
 const TABLES_BESIDE = 60_000;
 
 /**
- * A Markdown document as units for Slack, each of which fits into any message. The document is shown as plain text if
- * it is nested too deeply, if its form alone would fill many messages, or if nothing of it would be visible. If only a
- * table would fill many messages, only that table is shown as plain text.
+ * A Markdown document as units for Slack, each of which fits into any message. The document is shown as plain text if it is
+ * nested too deeply, if its form alone would fill many messages, or if nothing of it would be visible. If only a table would
+ * fill many messages, only that table is shown as plain text.
  */
 export function unitsOf(markdown: string): readonly Unit[] {
   return formed(markdown) ?? written(markdown);

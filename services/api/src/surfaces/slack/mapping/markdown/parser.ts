@@ -24,8 +24,7 @@ function isDefinition({ type }: Token): boolean {
 }
 
 /**
- * Makes a parser emit tokens for the addresses of references, which it would omit: some are only lines like `[ERROR]:
- * timeout`.
+ * Makes a parser emit tokens for the addresses of references, which it would omit: some are only lines like `[ERROR]: timeout`.
  */
 function reportDefinitions({ block: { ruler }, utils }: InstanceType<typeof MarkdownIt>): void {
   const rules = ruler.getRules('');

@@ -17,8 +17,8 @@ const PROTOCOLS = new Set(['http:', 'https:', 'mailto:']);
 const STYLES: Readonly<Record<string, keyof SpanStyle>> = { strong: 'bold', em: 'italic', s: 'strike' };
 
 /**
- * How many characters of texts and addresses may still be shown. If it becomes negative, the text was cut because it is
- * too long.
+ * How many characters of texts and addresses may still be shown. If it becomes negative, the text was cut because it is too
+ * long.
  */
 export interface SpanRoom {
   left: number;

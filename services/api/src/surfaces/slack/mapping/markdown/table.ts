@@ -19,14 +19,13 @@ interface Table {
 }
 
 /**
- * A table in a form that Slack can show: as `code` in columns; or as `items`, one for each row, if it is wide, contains
- * links, or contains characters whose width differs by font or that run from right to left.
+ * A table in a form that Slack can show: as `code` in columns; or as `items`, one for each row, if it is wide, contains links,
+ * or contains characters whose width differs by font or that run from right to left.
  */
 type ShownTable = { readonly code: string } | { readonly items: readonly Span[][] };
 
 /**
- * Reads the tokens from `table_open` to `table_close`. Undefined for a table that takes more than `most` characters of
- * JSON.
+ * Reads the tokens from `table_open` to `table_close`. Undefined for a table that takes more than `most` characters of JSON.
  */
 export function shownTable(tokens: readonly Token[], most: number): ShownTable | undefined {
   const table = tableOf(tokens, { left: most });
