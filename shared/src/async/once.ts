@@ -1,4 +1,7 @@
-/** Calls `make` once and keeps what it gives, for callers at the same time too. What failed is not kept: the next call tries again. */
+/**
+ * Calls `make` once and shares its result among all callers, concurrent ones included. A failure is not cached: the
+ * next call runs `make` again.
+ */
 export function once<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined;
   return () => {

@@ -4,10 +4,13 @@ const FIRST_PAUSE_MS = 250;
 // A sleeper is also woken by the resync that follows an outage, so it may read seldom. Nothing wakes a call that retries.
 const SLEEPER_PAUSE_MS_MAX = 8_000;
 const CALL_PAUSE_MS_MAX = 1_000;
-// How many times its regular pause a reader of a silent stream takes at most.
+// A reader of a silent stream pauses for at most this multiple of its regular pause.
 const SILENT_PAUSES_MAX = 8;
 
-/** Runs a read or a repeatable command; nothing when Redis was unavailable, so that a sleeper can ride out an outage. */
+/**
+ * Runs a read or a repeatable command. Resolves with undefined when Redis is unavailable, so that a sleeper can ride
+ * out an outage.
+ */
 export async function ifAvailable<T>(run: () => Promise<T>): Promise<T | undefined> {
   try {
     return await run();
@@ -18,15 +21,15 @@ export async function ifAvailable<T>(run: () => Promise<T>): Promise<T | undefin
 }
 
 /**
- * The reads of one sleeper. While Redis is unavailable the pause between them doubles up to seconds: a pod may hold
- * thousands of sleepers. It has jitter, because sleepers that read together are a load of their own, and one with a steady
- * interval may miss each moment of a link that fails periodically.
+ * The reads of one sleeper. While Redis is unavailable, the pause between two reads doubles up to some seconds, because
+ * a pod may hold thousands of sleepers. The pause has jitter, for two reasons: sleepers must not all read at the same
+ * moment, and a steady interval could always hit the bad phase of a connection that fails periodically.
  */
 export class SleeperReads {
   #failures = 0;
   #silentPauses = 1;
 
-  /** Runs a read; nothing when Redis is unavailable. */
+  /** Runs a read. Resolves with undefined when Redis is unavailable. */
   async read<T>(run: () => Promise<T>): Promise<T | undefined> {
     const result = await ifAvailable(run);
     this.#failures = result === undefined ? this.#failures + 1 : 0;
@@ -39,14 +42,17 @@ export class SleeperReads {
   }
 
   /**
-   * As `pauseMs`, and twice as long after each pause in which nothing happened, up to eight times: most streams are silent,
-   * and a lost notification is rare.
+   * The same as `pauseMs`, but the pause doubles after each pause in which nothing happened, up to eight times the
+   * regular one: most streams are silent, and lost notifications are rare.
    */
   readerPauseMs(regularMs: number): number {
     return this.pauseMs(regularMs * this.#silentPauses);
   }
 
-  /** Starts again with short pauses: a notification says that Redis may be back, or that more may follow. */
+  /**
+   * Goes back to short pauses: a notification means that Redis may be available again, or that more notifications may
+   * follow.
+   */
   notified(): void {
     this.#failures = 0;
     this.#silentPauses = 1;
@@ -58,7 +64,7 @@ export class SleeperReads {
   }
 }
 
-/** Repeats what may be repeated until Redis answers; throws the signal's reason when aborted. */
+/** Repeats an idempotent call until Redis answers. Throws the signal's reason when aborted. */
 export async function retryWhileUnavailable<T>(run: () => Promise<T>, signal?: AbortSignal): Promise<T> {
   for (let failures = 1; ; failures += 1) {
     signal?.throwIfAborted();

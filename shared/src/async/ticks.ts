@@ -1,12 +1,12 @@
 import { WakeSignal } from './wake-signal.ts';
 
-/** Comes in place of an item when there was none for the time of a tick. */
+/** Yielded instead of an item when a tick passed without one. */
 export const TICK = Symbol('tick');
 
 /**
- * The items of a source, with a tick whenever none came for `tickMs()`, or when `wake` is notified. An item may come instead
- * of the tick of a notification. Ends with the source. Ending it early does not wait for the source, which its own signal
- * must end.
+ * Yields the items of a source, and `TICK` when no item came for `tickMs()` or when `wake` was notified. When an item
+ * and a notification coincide, only the item may be yielded. The generator ends with the source. A caller that stops
+ * early does not wait for the source and must end it by the source's own signal.
  */
 export async function* withTicks<Item>(
   source: AsyncIterator<Item, unknown>,

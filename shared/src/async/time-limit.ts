@@ -1,6 +1,6 @@
 /**
- * Works under a signal that is aborted after a time, and with `signal`. `AbortSignal.timeout` does not serve here: Node 20 may
- * collect a timeout signal that only `AbortSignal.any` holds, and then it never fires.
+ * Runs work under a signal that is aborted after a time, or with `signal`. `AbortSignal.timeout` is no alternative:
+ * Node 20 may garbage-collect a timeout signal that only `AbortSignal.any` refers to, and then it never fires.
  */
 export async function withTimeLimit<Result>(
   ms: number,
@@ -9,7 +9,7 @@ export async function withTimeLimit<Result>(
 ): Promise<Result> {
   const limit = new AbortController();
   const end = () => limit.abort(new DOMException('The operation was aborted due to timeout', 'TimeoutError'));
-  // The timer holds the signal until the work is done.
+  // The timer keeps a reference to the signal until the work is done.
   const timer = setTimeout(end, ms);
   try {
     return await work(signal === undefined ? limit.signal : AbortSignal.any([signal, limit.signal]));

@@ -1,9 +1,10 @@
-// setTimeout fires at once beyond 2^31-1 ms; waking early only costs one more read.
+// setTimeout fires at once for more than 2^31-1 ms. Waking too early costs only one more read.
 const SLEEP_MS_MAX = 0x7fffffff;
 
 /**
- * Wakes one sleeper, also when `signal` aborts. A notification that arrives while it does not sleep ends its next sleep at once.
- * A class, because a pod holds one per sleeper and methods on a prototype cost each of them nothing.
+ * Wakes one sleeper, on a notification or when `signal` is aborted. A notification while nobody sleeps ends the next
+ * sleep at once. This is a class because a pod holds one instance for each sleeper, and methods on a prototype take no
+ * memory per instance.
  */
 export class WakeSignal {
   readonly #signal: AbortSignal | undefined;
@@ -22,12 +23,12 @@ export class WakeSignal {
     this.#wake?.();
   }
 
-  /** What the signal calls when it aborts. */
+  /** The signal calls this when it is aborted. */
   handleEvent(): void {
     this.notify();
   }
 
-  /** Sleeps until a notification, or until `at` (on performance.now()). `woken` says which. */
+  /** Sleeps until a notification, or until the time `at` of performance.now(). Call `woken` afterwards. */
   sleep(at: number): Promise<void> {
     return new Promise((resolve) => {
       const sleepMs = Math.min(at - performance.now(), SLEEP_MS_MAX);
@@ -37,7 +38,7 @@ export class WakeSignal {
     });
   }
 
-  /** Ends a sleep: why it ended. Throws the signal's reason when aborted. */
+  /** Clears the timer after a sleep and returns why it ended. Throws the signal's reason when aborted. */
   woken(): 'notified' | 'time' {
     clearTimeout(this.#timer);
     this.#timer = undefined;

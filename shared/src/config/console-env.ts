@@ -20,7 +20,7 @@ export function faultsOfConsole(env: Env): string[] {
   );
   if (console === 'dev' && NODE_ENV === 'production')
     faults.push('PARLEY_CONSOLE: production needs oidc; dev does not verify the typed name');
-  // Where NODE_ENV was forgotten, the address tells that this is not the machine of one developer.
+  // NODE_ENV may have been forgotten, but a public address shows that this is not a developer's own machine.
   else if (console === 'dev' && url !== undefined && !isLocal(url))
     faults.push('PARLEY_CONSOLE: dev needs a PARLEY_PUBLIC_URL on localhost; it gives everybody every role');
   if (env.PARLEY_CONSOLE_IDLE_SECONDS > env.PARLEY_CONSOLE_SESSION_SECONDS)

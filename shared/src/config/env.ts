@@ -1,3 +1,8 @@
+/**
+ * Turns the environment of a process into typed settings, once, so that a wrong variable stops the start. The variables
+ * themselves are described in `variables.ts`; nothing outside this folder reads `process.env`.
+ */
+
 import { faultOfUrl } from '@parley/core/domain/url';
 import type { BackendSettings } from '../ports/backend.ts';
 import type { EngineSettings } from '../records/deps.ts';
@@ -17,7 +22,7 @@ import { faultsOfWebhooks, webhookRules } from './webhooks-env.ts';
 
 export type { Env } from './variables.ts';
 
-/** Thrown with all faults, so that one start reports all of them. */
+/** Thrown with the list of all faults, so that one start reports every one of them. */
 export class EnvError extends Error {
   readonly faults: readonly string[];
 
@@ -28,7 +33,10 @@ export class EnvError extends Error {
   }
 }
 
-/** Converts the error of a server that could not listen. If another port helps, the error names the variable. */
+/**
+ * Converts the error of a server that could not listen. If another port would help, the error names the variable to
+ * set.
+ */
 export function listenFault(
   variable: 'PORT' | 'PARLEY_METRICS_PORT',
   env: Env,
@@ -47,7 +55,7 @@ export function listenFault(
 
 /**
  * Reads and checks the environment of a service. An empty variable counts as unset. Throws EnvError with all faults.
- * The worker accepts no calls, so it needs no settings to verify callers.
+ * The worker accepts no calls, so the settings that verify callers are optional for it.
  */
 export function readEnv(
   service: 'api' | 'worker',
@@ -86,7 +94,7 @@ function faultsOfDrain({ PARLEY_DRAIN_DELAY_MS: delayMs, PARLEY_DRAIN_MS: allMs 
     : [];
 }
 
-/** Pages of this machine, whatever their port. */
+/** Origins on this machine, with any port. */
 const LOCAL_PAGES = /^http:\/\/(localhost|127\.0\.0\.1):\*$/;
 
 function faultsOfTokens(env: Env): string[] {
@@ -128,12 +136,12 @@ function faultsOfPublicUrl({ PARLEY_PUBLIC_URL: url, NODE_ENV }: Env): string[] 
     : ['PARLEY_PUBLIC_URL: must be an origin such as https://auth.example.com, without a path'];
 }
 
-/** The unchecked environment, for the variables that the agents' configuration names. */
+/** The raw environment, for the variables that the agents' configuration file names. */
 export function wholeEnvironment(): Readonly<Record<string, string | undefined>> {
   return process.env;
 }
 
-/** What to warn about at start: what production would refuse, and what deserves attention everywhere. */
+/** Warnings at start: what production would refuse, and what deserves attention everywhere. */
 export function warningsOf(env: Env, service: 'api' | 'worker'): string[] {
   return [
     ...(env.NODE_ENV === 'production' ? [] : faultsOfProduction(env, service)),
@@ -169,7 +177,7 @@ function faultsOfProduction(env: Env, service: 'api' | 'worker'): string[] {
   return faults;
 }
 
-// Longer than a step of a turn usually takes, and shorter than the time between two rollouts.
+// This is longer than a step of a turn usually takes, and shorter than the time between two rollouts.
 const DIED_SOON_MS = 600_000;
 
 /** The limits that commits enforce. */
@@ -198,7 +206,7 @@ export function backendSettings(env: Env): BackendSettings {
   };
 }
 
-/** The lease of a pod on what it holds: its turns, and the places of its event streams. */
+/** How long a pod's lease on its turns and its event-stream places lasts, and how often the pod renews it. */
 export function leaseTiming({ PARLEY_LEASE_MS: leaseMs }: Env): { renewMs: number; leaseMs: number } {
   return { renewMs: leaseMs / 4, leaseMs };
 }

@@ -4,7 +4,7 @@ import type { Env } from './variables.ts';
 const MCP_PATH = '/run/v1/mcp';
 const SECRET_LENGTH_MIN = 32;
 
-/** What is wrong with the settings of the MCP endpoint. */
+/** The faults in the settings of the MCP endpoint. */
 export function faultsOfMcp({ PARLEY_MCP_URL: url, PARLEY_MCP_SECRET: secret, NODE_ENV }: Env): string[] {
   const faults: string[] = [];
   const fault =
@@ -18,8 +18,8 @@ export function faultsOfMcp({ PARLEY_MCP_URL: url, PARLEY_MCP_SECRET: secret, NO
 }
 
 /**
- * The secrets from which the keys of `requestState` are derived: the first signs, the others verify as well. Empty where no
- * secret is shared by the pods.
+ * The secrets from which the keys of `requestState` are derived. The first one signs; all of them verify. Empty when
+ * the pods share no secret.
  */
 export function mcpSecretsOf(env: Env): readonly string[] {
   const secret = env.PARLEY_MCP_SECRET ?? env.PARLEY_JWT_SECRET;

@@ -17,10 +17,10 @@ const RedisVariables = Variables.pick({
 
 type RedisEnv = Pick<Env, keyof typeof RedisVariables.shape>;
 
-/** Every Redis that is configured, by the variable that says where it is. */
+/** All configured Redis installations, by the variable that gives the location. */
 export type RedisPlaces = Readonly<Record<string, RedisLocation>>;
 
-/** The Redis of a service and that of the vault's own, as far as they are configured. */
+/** The Redis of the service, and the separate Redis of the vault, if they are configured. */
 export function redisPlaces(env: RedisEnv): RedisPlaces {
   const main = redisLocation(env);
   const vault = ownVaultLocation(env);
@@ -61,17 +61,17 @@ export function redisLocation(env: RedisEnv): RedisLocation | undefined {
   return env.REDIS_URL === undefined ? undefined : { kind: 'single', url: env.REDIS_URL, ...auth };
 }
 
-/** The Redis of the vault's own. Undefined when credentials lie beside everything else. */
+/** The separate Redis of the vault. Undefined when credentials are stored in the same Redis as everything else. */
 export function ownVaultLocation({ PARLEY_VAULT_REDIS_URL: url }: RedisEnv): RedisLocation | undefined {
   return url === undefined ? undefined : { kind: 'single', url };
 }
 
-/** The location of credentials: a Redis of their own, or the one for everything else. */
+/** The Redis that stores credentials: the vault's own, or else the common one. */
 export function vaultLocation(env: RedisEnv): RedisLocation | undefined {
   return ownVaultLocation(env) ?? redisLocation(env);
 }
 
-/** What is wrong with the settings of Redis, a sentence each. */
+/** The faults in the settings of Redis, one sentence each. */
 export function faultsOfRedis(env: RedisEnv): string[] {
   const faults = (['REDIS_URL', 'PARLEY_VAULT_REDIS_URL'] as const)
     .filter((name) => {
@@ -85,7 +85,7 @@ export function faultsOfRedis(env: RedisEnv): string[] {
   return faults;
 }
 
-/** Reads the settings of Redis alone, as the services read them: an empty variable counts as unset. */
+/** Reads only the settings of Redis, by the same rules as the services: an empty variable counts as unset. */
 export function readRedisPlaces(
   source: Readonly<Record<string, string | undefined>>,
 ): { readonly places: RedisPlaces } | { readonly faults: readonly string[] } {

@@ -3,23 +3,23 @@ import { DEFAULT_SCOPES, SCOPES, type Scope } from '../domain/service-key.ts';
 /** A service key as configured. */
 export interface ServiceKey {
   readonly tenant: string;
-  /** Names the key in logs. Keys with the same name are one caller, so that a secret can be replaced. */
+  /** Names the key in logs. Keys with the same name count as one caller, so that a secret can be rotated. */
   readonly name?: string;
   readonly scopes: readonly Scope[];
-  /** Ms since 1970. From then on the key is refused. */
+  /** When the key expires, in ms since 1970. */
   readonly expiresAtMs?: number;
   readonly secret: string;
 }
 
 const ENTRY = /^([A-Za-z0-9._-]{1,128})((?:\/[^:/]*){0,3}):([\x21-\x7e]{8,8192})$/;
-// Longer than the ids of keys without a name, so that neither can be taken for the other.
+// Names have at least four characters, more than the generated ids of unnamed keys, so the two are never confused.
 const NAME = /^[A-Za-z0-9._-]{4,64}$/;
 const DATE = /^\d{4}-\d\d-\d\d$/;
 
 const MALFORMED =
   'PARLEY_API_KEYS: every entry must be tenant:secret or tenant/name/scopes/expiry:secret, with a secret of 8 to 8,192 visible ASCII characters';
 
-/** The keys of `PARLEY_API_KEYS`, or what is wrong with them. Never repeats a secret. */
+/** Parses the entries of `PARLEY_API_KEYS` into keys and faults. A fault never repeats a secret. */
 export function parseServiceKeys(entries: readonly string[]): {
   readonly keys: readonly ServiceKey[];
   readonly faults: readonly string[];
@@ -37,7 +37,7 @@ export function parseServiceKeys(entries: readonly string[]): {
   return { keys, faults: [...faults] };
 }
 
-/** The key of an entry, or its fault. */
+/** The key of an entry, or a sentence about its fault. */
 function parseEntry(entry: string): ServiceKey | string {
   const [, tenant, parts = '', secret] = ENTRY.exec(entry) ?? [];
   if (tenant === undefined || secret === undefined) return MALFORMED;
@@ -66,7 +66,7 @@ function isScope(word: string): boolean {
   return SCOPES.some((scope) => scope === word);
 }
 
-/** The beginning of a day (UTC) in ms since 1970. Undefined for a day that does not exist. */
+/** The start of a day (UTC) in ms since 1970. Undefined for a day that does not exist. */
 function startOfDay(date: string): number | undefined {
   const day = new Date(`${date}T00:00:00.000Z`);
   const exists = DATE.test(date) && !Number.isNaN(day.getTime()) && day.toISOString().startsWith(date);

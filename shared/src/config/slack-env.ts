@@ -9,7 +9,7 @@ const NEEDED = [
   'PARLEY_CONNECT_IDENTITY',
 ] as const;
 
-/** What is wrong with the settings of the Slack app. */
+/** The faults in the settings of the Slack app. */
 export function faultsOfSlack(env: Env): string[] {
   const { PARLEY_SLACK_CLIENT_ID: clientId, PARLEY_SLACK_URL: url, NODE_ENV } = env;
   if (clientId === undefined) return [];

@@ -3,8 +3,8 @@ import type { TelemetryExports } from '../observe/telemetry.ts';
 import { type Env, EnvError } from './env.ts';
 
 /**
- * What the process exports. Undefined when it exports nothing: then the OpenTelemetry SDK is not loaded. Unlike the SDK,
- * which sends to a collector on this machine by default, Parley exports only where a variable asks for it. Throws
+ * What the process exports. Undefined when it exports nothing; then the OpenTelemetry SDK is not loaded. The SDK alone
+ * would send to a collector on this machine by default; Parley exports only when a variable asks for it. Throws
  * `EnvError` for an unknown exporter or protocol.
  */
 export function telemetryExports(env: Env): TelemetryExports | undefined {
@@ -13,7 +13,7 @@ export function telemetryExports(env: Env): TelemetryExports | undefined {
   const traces = exporters(env.OTEL_TRACES_EXPORTER, base ?? env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT);
   const logs = exporters(env.OTEL_LOGS_EXPORTER, undefined);
   const metrics = exporters(env.OTEL_METRICS_EXPORTER, base ?? env.OTEL_EXPORTER_OTLP_METRICS_ENDPOINT)
-    // Scrapes are always answered, on the port of the metrics.
+    // The metrics port always serves Prometheus scrapes, so this exporter needs no setup.
     .filter((name) => name !== 'prometheus');
   if (traces.length + logs.length + metrics.length === 0) return undefined;
   return {
@@ -23,7 +23,7 @@ export function telemetryExports(env: Env): TelemetryExports | undefined {
   };
 }
 
-/** The names of a list variable; `otlp` where it is unset and there is an endpoint. */
+/** The exporters of a list variable; `otlp` when the variable is unset and an endpoint is configured. */
 function exporters(names: readonly string[], endpoint: string | undefined): readonly string[] {
   if (names.length === 0) return endpoint === undefined ? [] : ['otlp'];
   return names.includes('none') ? [] : names;

@@ -1,3 +1,8 @@
+/**
+ * The one schema of all environment variables, so that the start, the docs and the tests know the same names, defaults
+ * and bounds. Checks across several variables are not here: `env.ts` and the files beside it make them.
+ */
+
 import { hostname } from 'node:os';
 import { z } from 'zod';
 import { SCOPES } from '../domain/service-key.ts';
@@ -225,7 +230,7 @@ export const Variables = z.object({
 });
 export type Env = z.infer<typeof Variables>;
 
-/** Secrets that may be in a file instead: `<NAME>_FILE` is its path. */
+/** Secrets that may come from a file instead: `<NAME>_FILE` is its path. */
 export const FILE_VARIABLES = [
   'PARLEY_REDIS_PASSWORD',
   'PARLEY_REDIS_SENTINELS_PASSWORD',

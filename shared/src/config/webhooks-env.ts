@@ -4,11 +4,11 @@ import type { Env } from './variables.ts';
 
 const ENTRY =
   /^([A-Za-z0-9._-]{1,128}):whsec_((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)$/;
-// The limits of Standard Webhooks for a symmetric secret.
+// Standard Webhooks sets these limits for symmetric secrets.
 const SECRET_BYTES_MIN = 24;
 const SECRET_BYTES_MAX = 64;
 
-/** Faults in the secrets that sign webhooks. Never repeats a secret. */
+/** Faults in the secrets that sign webhooks. The sentences never repeat a secret. */
 export function faultsOfWebhooks({
   PARLEY_WEBHOOK_SECRETS: entries,
 }: Pick<Env, 'PARLEY_WEBHOOK_SECRETS'>): string[] {

@@ -1,3 +1,8 @@
+/**
+ * One attempt to deliver the webhook of an ended elicitation, with its verdict and its dead letter. The HTTP call is in
+ * `net/webhook-sender.ts`, and the schedule of attempts in `domain/webhooks/schedule.ts`.
+ */
+
 import { isTerminal } from '@parley/core/domain/elicitations/status';
 import { bucketOf, bucketOfElicitationId } from '@parley/core/domain/ids';
 import type { Row } from '../domain/elicitations/row.ts';
@@ -15,16 +20,16 @@ export interface DeliverWebhookDeps {
   readonly elicitations: Pick<Elicitations, 'read' | 'keep'>;
   readonly deadLetters: Pick<DeadLetters, 'add' | 'remove'>;
   readonly send: SendWebhook;
-  /** The secrets that sign a tenant's webhooks; empty when it has none. */
+  /** The secrets that sign a tenant's webhooks; empty for a tenant without secrets. */
   readonly secretsOf: (tenant: string) => readonly Uint8Array[];
   readonly observer: WebhookObserver;
-  /** How long an ended elicitation stays, in ms. */
+  /** How long an ended elicitation is kept, in ms. */
   readonly retentionMs: number;
-  /** How long a dead letter stays, in ms. Its elicitation stays as long, or the webhook could not be redriven. */
+  /** How long a dead letter is kept, in ms. Its elicitation is kept as long, because redelivery needs it. */
   readonly deadLetterMs: number;
   /** Shares the places for deliveries among tenants and receivers. */
   readonly receivers: Receivers;
-  /** 0 to 1, for the jitter of the schedule. */
+  /** Returns 0 to 1, for the jitter of the schedule. */
   readonly random?: () => number;
 }
 
@@ -53,7 +58,7 @@ export function webhookKind(deliver: (input: DeliverWebhookInput) => Promise<Out
   };
 }
 
-/** The task that delivers the webhook of an elicitation, which lies in `bucket`. */
+/** The task that delivers the webhook of an elicitation in this bucket. */
 export function webhookTask(elicitationId: string, bucket: number): OutboxTask {
   return { kind: WEBHOOK, subject: elicitationId, bucket };
 }
@@ -69,13 +74,13 @@ type DeliveryVerdict =
       readonly retryAfterMs?: number;
     };
 
-// Faults that another attempt cannot change, and a receiver that wants no further attempt.
+// Another attempt cannot change these faults; with `gone` the receiver asked for no further attempt.
 const FINAL_FAULTS: ReadonlySet<WebhookFault> = new Set(['refused_url', 'refused_address', 'gone']);
 
 /**
- * Makes one attempt to deliver a webhook. Safe to repeat: receivers recognise the webhook by its id, and a dead letter
- * replaces an earlier one of the same delivery. Throws `unavailable` when the store cannot be reached; the attempt must
- * then be repeated.
+ * Makes one attempt to deliver a webhook. It is safe to repeat: receivers recognise the webhook by its id, and a new
+ * dead letter replaces an earlier one of the same delivery. Throws `unavailable` when the store cannot be reached; the
+ * caller must then repeat the attempt.
  */
 export async function deliverWebhook(
   deps: DeliverWebhookDeps,
@@ -122,7 +127,7 @@ async function recordDelivered(
   status: number,
 ): Promise<OutboxResult> {
   deps.observer.attempted({ elicitationId: id, tenant, attempt, outcome: 'delivered', status });
-  // The receiver has it: a failed clean-up must not cause another delivery.
+  // The receiver has the webhook, so a failed clean-up must not cause another delivery.
   await Promise.allSettled([
     deps.deadLetters.remove(tenant, webhookIdOf(id)),
     deps.elicitations.keep(id, deps.retentionMs),
@@ -140,14 +145,15 @@ async function retryOrGiveUp(
   const retryInMs = final ? undefined : pauseAfter({ attempt, retryAfterMs, random });
   const details = { elicitationId: id, tenant, attempt, fault, ...(status !== undefined && { status }) };
   if (retryInMs !== undefined) {
-    // Renewed at every attempt: no worker may run for a long time before the next one.
+    // Every attempt extends the retention of the elicitation, because no worker may run for a long time before the next
+    // attempt.
     await deps.elicitations.keep(id, Math.max(deps.retentionMs, WEBHOOK_KEEP_MS));
     deps.observer.attempted({ ...details, outcome: 'again', retryInMs });
     return { retryInMs, failure: { code: fault, ...(status !== undefined && { status }) } };
   }
   // The person may have been erased during the attempt.
   if ((await deps.elicitations.read(id)).row === undefined) return 'done';
-  // The dead letter is written before the task is removed: dying in between repeats the attempt and loses nothing.
+  // The dead letter is written before the task is removed: a crash in between repeats the attempt and loses nothing.
   await deps.elicitations.keep(id, Math.max(deps.retentionMs, deps.deadLetterMs));
   await deps.deadLetters.add(tenant, {
     deliveryId: webhookIdOf(id),

@@ -1,30 +1,38 @@
+/**
+ * Decides when a process looks for due outbox tasks, by announcements, timers and a slow backup scan. What happens to a
+ * due task is in `dispatch.ts`.
+ */
+
 import type { Outbox } from '../ports/delivery/outbox.ts';
 import type { Dispatch } from './dispatch.ts';
 
 interface DispatchLoopOptions {
   readonly outbox: Pick<Outbox, 'watch' | 'nextInMs'>;
   readonly dispatch: Pick<Dispatch, 'kinds' | 'round'>;
-  /** How often everything is looked through, in ms; up to 16 times as seldom while nothing is found that was not announced. */
+  /**
+   * How often all buckets are scanned as a backup, in ms. The interval grows up to 16 times while scans find nothing
+   * new.
+   */
   readonly everyMs: number;
   readonly onError: (error: unknown) => void;
 }
 
 interface DispatchLoop {
-  /** Looks for due tasks everywhere now. */
+  /** Scans all buckets for due tasks now. */
   nudge(): void;
-  /** Ends the rounds; resolves once none is under way. */
+  /** Stops the loop. Resolves once no round is running. */
   stop(): Promise<void>;
 }
 
-// A task of a kind that is handled at once is taken by the process that noted it before this time.
+// Within this time, the process that noted a task of an immediate kind takes it itself.
 const SETTLE_MS = 200;
 const PAUSES_MAX = 16;
-// A longer timer of Node would end at once. A bucket that is looked at too early is armed again.
+// Node fires longer timers at once. A bucket whose timer fires too early is simply armed again.
 const TIMER_MAX_MS = 86_400_000;
 
 /**
- * Handles the tasks of an outbox: those of a bucket when one is noted there, when its next one is due and after messages about it
- * may have been lost, and those of all buckets as a backup.
+ * Handles the tasks of an outbox. A bucket is read when a task is noted in it, when its next task is due, and after
+ * announcements may have been lost. As a backup, all buckets are read from time to time.
  */
 export function startDispatching({ outbox, dispatch, everyMs, onError }: DispatchLoopOptions): DispatchLoop {
   const stopped = new AbortController();
@@ -35,7 +43,7 @@ export function startDispatching({ outbox, dispatch, everyMs, onError }: Dispatc
   let backup: NodeJS.Timeout | undefined;
   let working: Promise<void> | undefined;
 
-  /** Makes a bucket due in so many ms, unless it is due before. */
+  /** Schedules a bucket to be read in `inMs`, unless it is due earlier. */
   function arm(bucket: number, inMs: number): void {
     const at = performance.now() + inMs;
     const armed = timers.get(bucket);
@@ -55,7 +63,7 @@ export function startDispatching({ outbox, dispatch, everyMs, onError }: Dispatc
   function armBackup(): void {
     clearTimeout(backup);
     if (stopped.signal.aborted) return;
-    // Processes do not look together.
+    // The jitter keeps processes from scanning at the same moment.
     backup = setTimeout(lookThrough, everyMs * pauses * (0.75 + Math.random() / 2));
   }
 
@@ -88,12 +96,12 @@ export function startDispatching({ outbox, dispatch, everyMs, onError }: Dispatc
     const started = await round(buckets);
     for (const bucket of buckets) {
       const next = started === undefined ? 0 : await outbox.nextInMs(bucket, dispatch.kinds).catch(() => 0);
-      // What is due and was not started waits for a place.
+      // A task that is due but was not started waits for a free place.
       if (next !== undefined) arm(bucket, next > 0 ? next : everyMs);
     }
   }
 
-  /** How many tasks were started; nothing where the outbox could not be read. */
+  /** The number of tasks that were started; undefined when the outbox could not be read. */
   async function round(buckets?: readonly number[]): Promise<number | undefined> {
     try {
       return await dispatch.round(stopped.signal, buckets);
@@ -105,7 +113,7 @@ export function startDispatching({ outbox, dispatch, everyMs, onError }: Dispatc
 
   const unwatch = outbox.watch((signal) => {
     const { bucket } = signal;
-    // This look also tells when what was put off before is due.
+    // The read after a resync also tells when postponed tasks of the bucket are due.
     if (signal.type === 'resync') arm(bucket, 0);
     else arm(bucket, Math.max(signal.inMs, SETTLE_MS * (0.5 + Math.random())));
   });

@@ -1,3 +1,8 @@
+/**
+ * Leases due outbox tasks, calls the handlers of their kinds and reports the results. When to look for tasks is not
+ * decided here, but in `dispatch-loop.ts`.
+ */
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isParleyError } from '@parley/core/domain/errors';
 import { bucketOf } from '@parley/core/domain/ids';
@@ -14,11 +19,11 @@ interface DispatchDeps {
   readonly outbox: Outbox;
   /** The registered delivery kinds; no two have the same name. */
   readonly kinds: readonly DeliveryKind[];
-  /** Called with every fault of a handler; the task is tried again. */
+  /** Called with each unexpected error of a handler. The task is retried. */
   readonly onFault: (error: unknown, kind: string) => void;
   /**
-   * How long a task is handed to one process, in ms: longer than any of its handlers takes, and the time after which
-   * another process takes the task of one that died. A minute by default.
+   * How long a process leases a task, in ms. It must be longer than any handler takes. When a process dies, another one
+   * takes its tasks after this time. A minute by default.
    */
   readonly leaseMs?: number;
 }
@@ -26,31 +31,32 @@ interface DispatchDeps {
 /** Handles the tasks of the outbox. */
 export interface Dispatch extends Deliveries {
   /**
-   * Starts every due task for which its kind has a free place, and keeps starting more for about a second while places
-   * become free. Does not wait for handlers to finish: a handler that hangs occupies a place of its own kind only. Safe
-   * to run in several processes at the same time. Returns how many tasks were started. Throws `unavailable` when a part
-   * of the outbox could not be read, after the other parts have been handled. Looks at these buckets only, if they are given.
+   * Starts every due task whose kind has a free place, and for about a second continues to start tasks as places become
+   * free. It does not wait for handlers, so one that hangs blocks only a place of its own kind. Several processes may
+   * run rounds at the same time. With `buckets`, only those are read. Returns the number of started tasks. Throws
+   * `unavailable` when a part of the outbox could not be read, after handling the other parts.
    */
   round(signal?: AbortSignal, buckets?: readonly number[]): Promise<number>;
-  /** How long the longest due task has been due, in ms; 0 when none is. */
+  /** For how long the oldest due task has been due, in ms; 0 when none is due. */
   lagMs(): Promise<number>;
-  /** Resolves once no handler runs. */
+  /** Resolves once no handler is running. */
   idle(): Promise<void>;
 }
 
 const LEASE_MS = 60_000;
-// Short, since a person waits for what is handled at once: should this process die, another one soon handles the task.
+// This lease is short because a person waits for tasks of immediate kinds: when this process dies, another one soon
+// takes the task.
 const NOW_LEASE_MS = 2_000;
 const ROUND_MS = 1_000;
 const PAUSE_MS = 50;
 const FAULT_MS = 2_000;
 
-/** What one pass over some buckets did. */
+/** The result of one pass over some buckets. */
 interface Pass {
   started: number;
-  /** Kinds that ran out of places. */
+  /** Kinds whose places are all taken. */
   readonly full: Set<string>;
-  /** Buckets that may hold more tasks of those kinds; first those that had no free place. */
+  /** Buckets that may hold more due tasks of the `full` kinds, beginning with those that got no place at all. */
   readonly more: number[];
   readonly faults: unknown[];
 }
@@ -69,7 +75,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
     const count = (change: number) => busy.set(kind.name, (busy.get(kind.name) ?? 0) + change);
     count(1);
     const handling = handle(deps, kind, taken).catch((error: unknown) => {
-      // The task is leased again when its lease has lapsed.
+      // After its lease has lapsed, the task is leased again.
       if (!isParleyError(error, 'unavailable')) deps.onFault(error, kind.name);
     });
     underWay.add(handling);
@@ -80,7 +86,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
     return handling;
   }
 
-  /** Starts the due tasks of one bucket for which there are places. Returns how many. */
+  /** Starts the due tasks of one bucket while there are free places. Returns the number of started tasks. */
   async function startDue(bucket: number): Promise<number> {
     let started = 0;
     for (const entry of await outbox.take(bucket, room(), leaseMs)) {
@@ -92,7 +98,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
     return started;
   }
 
-  /** Starts what is due in these buckets, as far as there are places. */
+  /** Starts the due tasks of these buckets while there are free places. */
   async function pass(buckets: readonly number[], signal: AbortSignal | undefined): Promise<Pass> {
     const done: Pass = { started: 0, full: new Set(), more: [], faults: [] };
     const waiting: number[] = [];
@@ -102,7 +108,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
       try {
         done.started += await startDue(bucket);
       } catch (error) {
-        // On a Cluster one server may be unavailable while the others can still be read.
+        // On a Cluster, one server may be unavailable while the others can be read.
         done.faults.push(error);
         continue;
       }
@@ -111,12 +117,13 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
       if (!hadPlaces) waiting.push(bucket);
       else if (full.length > 0) done.more.push(bucket);
     }
-    // Otherwise a bucket full of tasks that cannot be started would keep its place before the others.
+    // Buckets that were not read go first in the next pass; otherwise one full bucket would always be served before
+    // them.
     done.more.unshift(...waiting);
     return done;
   }
 
-  /** The buckets with tasks, in order from a random one, as far as Redis tells them, and the reasons why others are unknown. */
+  /** The buckets with tasks, starting at a random one, and the errors of the servers that could not be asked. */
   async function findOccupied(): Promise<{ readonly buckets: number[]; readonly faults: unknown[] }> {
     const parts = await Promise.allSettled(outbox.occupied(names));
     const found = parts.flatMap((part) => (part.status === 'fulfilled' ? part.value : []));
@@ -138,7 +145,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
       while (last.more.length > 0 && signal?.aborted !== true && performance.now() < endsAt) {
         await sleep(PAUSE_MS);
         const { full } = last;
-        // Handlers that occupy all places may go on occupying them: the next round finds what is due.
+        // When every place is taken by a long-running handler, this round ends; the next round finds the due tasks.
         if (![...full].some((name) => freePlaces(name) > 0)) break;
         last = await pass(last.more, signal);
         started += last.started;
@@ -153,7 +160,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
       collectNotes(deps.kinds, (kind) => kind.taskOnApproval?.(approval), noticesOf(approval)),
     async now(task) {
       const kind = kinds.get(task.kind);
-      // Without a free place the next round handles it.
+      // Without a free place, the next round handles the task.
       if (kind?.immediate === true && freePlaces(kind.name) > 0)
         await start(kind, outbox.takeOne(task, NOW_LEASE_MS));
     },
@@ -174,7 +181,7 @@ function byName(kinds: readonly DeliveryKind[]): ReadonlyMap<string, DeliveryKin
   return known;
 }
 
-/** The task of the channel that notifies the person. Its kind may be registered in other processes only. */
+/** The tasks that notify the person through a channel. The channel's kind may be registered only in other processes. */
 function noticesOf({ id, definition }: CommittedElicitation | CommittedApproval): OutboxTask[] {
   const { notify } = definition;
   return notify === undefined ? [] : [{ kind: notify.channel, subject: id, bucket: bucketOf(definition) }];
@@ -196,7 +203,10 @@ function collectNotes(
   return { tasks, ...(keepEndedMs !== undefined && { keepEndedMs }) };
 }
 
-/** Handles a task, and again at once what was noted during that, where its kind is immediate. It keeps its place for that. */
+/**
+ * Handles a task. When a task of an immediate kind is noted again during that, it is handled again at once, in the same
+ * place.
+ */
 async function handle(
   deps: DispatchDeps,
   kind: DeliveryKind,
@@ -210,7 +220,10 @@ async function handle(
   }
 }
 
-/** Handles a task once, and reports. True when the task is done but was noted during its handling. */
+/**
+ * Handles a task once and reports the result to the outbox. Returns true when the task is done but was noted again
+ * during that.
+ */
 async function attempt(
   { outbox, onFault }: DispatchDeps,
   kind: DeliveryKind,
@@ -221,7 +234,7 @@ async function attempt(
     return { deferInMs: FAULT_MS, failure: { code: isParleyError(error) ? error.code : 'internal' } };
   });
   if (result === 'done') return outbox.done(entry);
-  // What could not be handled is not tried again at once, also where it was noted during the attempt.
+  // A failed task always waits before its next attempt, even when it was noted again during this one.
   if ('retryInMs' in result) await outbox.again(entry, result.retryInMs, result.failure);
   else if ('restInMs' in result) await outbox.rest(entry, result.restInMs);
   else await outbox.giveBack(entry, result.deferInMs, result.failure);

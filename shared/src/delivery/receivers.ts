@@ -1,16 +1,24 @@
+/**
+ * Keeps slow or hanging receivers from using up all delivery places of a process. It knows hosts and durations only;
+ * what is delivered, and the retries, are not its business.
+ */
+
 /** A place for one delivery, or the time after which to ask again. */
 type ReceiverEntry =
   | ({ readonly type: 'place' } & ReceiverPlace)
   | { readonly type: 'full'; readonly deferInMs: number };
 
 export interface ReceiverPlace {
-  /** Makes a call of this delivery, and notes how quick the receiver is. A call that `hasReplied` was answered, however. */
+  /**
+   * Makes one call of this delivery and measures how fast the receiver replies. `hasReplied` tells whether the result
+   * was a reply at all, of whatever kind.
+   */
   call<Reply>(send: () => Promise<Reply>, hasReplied: (reply: Reply) => boolean): Promise<Reply>;
   /** Frees the place. */
   leave(): void;
 }
 
-/** Shares the places for deliveries of this process among tenants, and among the receivers of each tenant. */
+/** Shares the delivery places of this process among tenants, and among the receivers of each tenant. */
 export interface Receivers {
   /** Asks for a place for a delivery of a tenant to the host of a URL. */
   enter(tenant: string, url: string): ReceiverEntry;
@@ -19,35 +27,36 @@ export interface Receivers {
 /** A tenant, or one of its receivers. */
 interface Known {
   underWay: number;
-  /** What is known of its last delivery that tells: it was quick, or slow. */
+  /** How fast its last conclusive delivery was. */
   pace: 'unknown' | 'quick' | 'slow';
-  /** Deliveries that were refused a place since it was last quick. */
+  /** Number of deliveries that got no place since the last quick delivery. */
   refused: number;
 }
 
-/** How many deliveries one process makes at the same time, of all kinds together. */
+/** The maximum of simultaneous deliveries of one process, of all kinds together. */
 export const RECEIVER_PLACES = 48;
 
 const SLOW_MS = 5_000;
-// Enough to notice that a host is quick, and so few that a tenant's share serves a dozen hosts that hang.
+// Two calls are enough to find out that a host is quick, and few enough that a tenant's share serves a dozen hosts that
+// hang.
 const UNTIL_QUICK_AT_ONCE = 2;
 const KNOWN_MAX = 1_000;
 
-/** When refused deliveries come back: one after the other. In ms. */
+/** When refused deliveries may try again, in ms: the first one after `first`, each further one `apart` later. */
 interface Deferral {
   readonly first: number;
   readonly apart: number;
 }
-// What holds the places now may end at any moment.
+// The deliveries that hold the places may end at any moment.
 const SOON: Deferral = { first: 500, apart: 2 };
 const LATER: Deferral = { first: 5_000, apart: 100 };
 const DEFER_MS_MAX = 300_000;
 
 /**
- * Bulkheads for each tenant and for each host of a tenant. A host has two places until it has replied within five
- * seconds (`slowMs`), and again after a delivery that took longer, whatever its result. A quick host has no limit of its
- * own. A tenant has half of the places that other tenants do not use, so that some are always free for one more tenant.
- * Tenants do not share what is known of a host: one of them could make it slow for the others.
+ * Bulkheads for each tenant, and for each host of a tenant. A host has two places until it has replied within five
+ * seconds (`slowMs`), and has only two again after a slower delivery, whatever the result. A quick host has no limit of
+ * its own. A tenant may use half of the places that other tenants leave free, so that some always remain for one more
+ * tenant. Each tenant has its own knowledge of a host, because a tenant could otherwise slow the host down for others.
  */
 export function createReceivers({
   slowMs = SLOW_MS,
@@ -106,14 +115,14 @@ function defer(known: Known, { first, apart }: Deferral): ReceiverEntry {
 
 function entryIn(all: Map<string, Known>, name: string): Known {
   const known = all.get(name) ?? { underWay: 0, pace: 'unknown', refused: 0 };
-  // The one that was asked for last is the last one.
+  // Maps iterate in insertion order, so the latest used entry is moved to the end.
   all.delete(name);
   all.set(name, known);
   if (all.size > KNOWN_MAX) forgetOldest(all);
   return known;
 }
 
-/** A forgotten host has two places again, as a slow one has. */
+/** Forgets the least recently used entry. A forgotten host has two places again, like a slow one. */
 function forgetOldest(all: Map<string, Known>): void {
   for (const [name, { underWay }] of all) {
     if (all.size <= KNOWN_MAX) return;

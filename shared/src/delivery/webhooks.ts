@@ -15,11 +15,11 @@ import { webhookTask } from './deliver-webhook.ts';
 interface WebhooksDeps {
   readonly deadLetters: DeadLetters;
   readonly elicitations: Pick<Elicitations, 'read' | 'keep'>;
-  /** Where a redriven webhook is added. */
+  /** The outbox to which redriven webhooks are added. */
   readonly outbox: Pick<Outbox, 'add'>;
-  /** How long an ended elicitation stays, in ms. */
+  /** How long an ended elicitation is kept, in ms. */
   readonly retentionMs: number;
-  /** How long a dead letter stays, in ms. Its elicitation stays as long. */
+  /** How long a dead letter is kept, in ms. Its elicitation is kept as long. */
   readonly deadLetterMs: number;
 }
 
@@ -28,13 +28,13 @@ interface RedriveInput {
   readonly deliveryId: string;
 }
 
-/** What a tenant can read about its webhooks, and what it can do about those that failed. */
+/** A tenant's view of its failed webhooks, and the call that delivers one again. */
 export interface Webhooks {
   /** The webhooks that could not be delivered, newest first. */
   deadLetters(request: DeadLetterPageRequest): Promise<DeadLetterPage>;
   /**
-   * Delivers one again, beginning with its first attempt, and removes its dead letter. Errors: `not_found`, also when the
-   * retention of its elicitation has ended.
+   * Delivers a webhook again, beginning with the first attempt, and removes its dead letter. Throws `not_found`, also
+   * when the retention of the elicitation has ended.
    */
   redrive(input: RedriveInput): Promise<DeadLetter>;
 }
@@ -56,11 +56,13 @@ async function redrive(
   const { elicitationId, diedAt } = letter;
   const { row } = await elicitations.read(elicitationId);
   if (row !== undefined) {
-    // At least as long as the letter is listed: should this process die here, the letter can still be redriven.
+    // The elicitation is kept at least as long as the letter is listed: after a crash here, the letter can still be
+    // redriven.
     await elicitations.keep(elicitationId, Math.max(retentionMs, WEBHOOK_KEEP_MS, deadLetterMs));
     await outbox.add(webhookTask(elicitationId, bucketOf(row.definition)), tenant);
   }
-  // After the task is added: dying in between leaves one letter too many, and never loses one. A newer letter stays.
+  // The letter is removed after the task was added: a crash in between leaves a surplus letter but loses none. `diedAt`
+  // spares a newer letter.
   await deadLetters.remove(tenant, deliveryId, diedAt);
   if (row === undefined) throw notFound();
   return letter;

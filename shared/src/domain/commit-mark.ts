@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The mark that every published commit carries. */
+/** Position and time of a commit, part of every wake. */
 export const CommitMark = z.object({
   /** `<epoch>-<seq>` of the last feed entry that the commit appended. */
   position: z.string(),
@@ -8,5 +8,5 @@ export const CommitMark = z.object({
   at: z.number(),
 });
 
-/** A larger settlement is not included in its wake. In bytes. */
+/** The maximum size in bytes of a settlement that is included in its wake. */
 export const WAKE_BYTES_MAX = 8 * 1024;

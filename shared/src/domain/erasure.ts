@@ -1,14 +1,14 @@
-/** The reason with which an erasure withdraws questions. */
+/** The reason of questions that an erasure withdrew. */
 export const USER_ERASED = 'user_erased';
 
-/** What an erasure removed of one person, by kind. */
+/** How much an erasure removed of one person, by kind. */
 export interface ErasedCounts {
-  /** Open questions that were withdrawn; they are among `elicitations`. */
+  /** Open questions that were withdrawn. `elicitations` includes them. */
   readonly withdrawn: number;
-  /** Running turns that were stopped; they are among `turns`. */
+  /** Running turns that were stopped. `turns` includes them. */
   readonly stopped: number;
   readonly elicitations: number;
-  /** Turns of agents, with those of delegates. */
+  /** Turns of agents, including their delegates'. */
   readonly turns: number;
   readonly conversations: number;
   /** Credentials of connected accounts. */
@@ -17,7 +17,9 @@ export interface ErasedCounts {
   readonly pages: number;
 }
 
-/** The result of one call that erases. `complete`: nothing is left; otherwise the same call continues. */
+/**
+ * The result of one erasing call. `complete` is true when nothing is left; otherwise, the same call again continues.
+ */
 export interface Erased {
   readonly complete: boolean;
   readonly counts: ErasedCounts;

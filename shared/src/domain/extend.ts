@@ -2,13 +2,13 @@ import { TIMEOUT_SECONDS_MAX } from '@parley/core/domain/elicitations/ask-input'
 import type { DecisionOf, ExtendCommand, FamilyTypes, RowOf } from '@parley/core/domain/family';
 import { isoOf } from '@parley/core/domain/text';
 
-/** How often the deadline of one record may be moved. The bound exists because the row lists every move. */
+/** How often the deadline of one record may be moved. The number is limited because the row lists every move. */
 export const EXTENSIONS_MAX = 100;
 
 /**
- * Decides on a later deadline of an open record, by the rule of all families: it may be at most the longest timeout of an
- * ask after the record was made, because whatever belongs to a record is stored for that long. `event` is the event of the
- * next revision in the same status.
+ * Decides on a later deadline of an open record, by one rule for all families. The new deadline may be at most the
+ * longest timeout of an ask after the record's creation, because all data of a record is stored for that long. `event`
+ * is the event of the next revision in the same status.
  */
 export function extend<T extends FamilyTypes>(
   row: RowOf<T>,
@@ -16,7 +16,7 @@ export function extend<T extends FamilyTypes>(
   event: T['event'],
 ): DecisionOf<T> {
   const latest = row.createdAt + TIMEOUT_SECONDS_MAX * 1000;
-  // A client repeats the call when its reply was lost, and the deadline has then moved already.
+  // A client that lost the reply repeats its call, and then the deadline has already moved.
   if (expiresAt <= row.expiresAt) return { type: 'unchanged' };
   if (expiresAt > latest)
     return refuse(

@@ -6,7 +6,7 @@ const IdempotencyKey = z
   .regex(/^[\x21-\x7e]{1,255}$/)
   .optional();
 
-/** The caller's name for a request that may be sent again. Throws `invalid_request` when it is malformed. */
+/** Parses the Idempotency-Key of a request. Throws `invalid_request` when it is malformed. */
 export function parseIdempotencyKey(given: string | undefined): string | undefined {
   const key = IdempotencyKey.safeParse(given);
   if (key.success) return key.data;

@@ -1,44 +1,49 @@
+/**
+ * The one rule of how a question gets to its person; every surface and agent uses it, so that no surface decides for
+ * itself. Sending the question is not here.
+ */
+
 import type { Mode } from '@parley/core/domain/elicitations/status';
 import { isRecord, own } from '@parley/core/domain/plain-record';
 import type { Support } from './runs/run.ts';
 
 /**
- * How a question gets to its person now. `client`: their client shows it. `page`: their client opens the hosted page on
- * which the owner signs in and answers, or tells its address. `notify`: a channel such as Slack takes it, or a link to its page.
- * `notice`: nobody is asked, and the client is informed of what it cannot show. `undeliverable`: nobody is asked, and the
- * asker continues with its own default, or without an answer.
+ * How a question gets to its person. `client`: their client displays it. `page`: their client opens the hosted page, or
+ * tells its address; there the owner signs in and answers. `notify`: a channel such as Slack delivers it, or a link to
+ * its page. `notice`: nobody is asked, and the client is told what it cannot display. `undeliverable`: nobody is asked,
+ * and the asker continues with its own default or without an answer.
  */
 const REACHES = ['client', 'page', 'notify', 'notice', 'undeliverable'] as const;
 export type Reach = (typeof REACHES)[number];
 
-/** The kinds of form fields, by what a client needs to show them. A multi select has a list as its value. */
+/** The kinds of form fields, by what a client needs to display them. The value of a multi select is a list. */
 export const FIELD_KINDS = ['text', 'number', 'integer', 'boolean', 'select', 'multi_select'] as const;
 export type FieldKind = (typeof FIELD_KINDS)[number];
 
-/** A question, as far as its reach depends on it. `requestedSchema` need not be checked yet. */
+/** The properties of a question that decide its reach. `requestedSchema` may be unchecked. */
 export interface QuestionShape {
   readonly mode: Mode;
   readonly requestedSchema?: unknown;
   readonly sensitive?: boolean | undefined;
-  /** In url mode; absent for the connect page of Parley. */
+  /** The page of a url question; absent for Parley's connect page. */
   readonly url?: string | undefined;
 }
 
-/** A question with a page of its asker, whichever it is. */
+/** A question with a page of the asker, as an example of its kind. */
 export const PAGE_OF_ASKER: QuestionShape = { mode: 'url', url: 'https://asker.invalid/' };
 
-/** What a question needs of the place that shows it. */
+/** What a question requires of the place that displays it. */
 export interface QuestionNeeds {
   readonly mode: Mode;
-  /** The kinds of its fields, each once; empty in url mode. */
+  /** The distinct kinds of its fields; empty in url mode. */
   readonly fieldKinds: readonly FieldKind[];
-  /** True when the answer is kept from the model. A secret is a url question and needs no flag. */
+  /** True when the answer is kept from the model. A secret is always a url question and needs no flag. */
   readonly sensitive: boolean;
-  /** True in url mode for the connect page of Parley. */
+  /** True for a url question that opens Parley's connect page. */
   readonly connects: boolean;
 }
 
-/** How a person can be reached now: what their client declared for the turn, and what the deployment offers in addition. */
+/** How a person can be reached: what their client declared for the turn, and what the deployment offers as well. */
 export interface Reachability
   extends Pick<Support, 'form' | 'url' | 'fieldKinds' | 'sensitiveForms' | 'tellsPages' | 'unattended'> {
   /** True when the deployment has a hosted answer page on which the owner signs in. */
@@ -48,9 +53,9 @@ export interface Reachability
 }
 
 /**
- * Decides how a question gets to a person; total and pure. A url question never becomes a form. A secret therefore stays
- * in url mode. A sensitive form is not shown by a client that must not take it, nor typed into a channel: there it needs
- * the hosted page. The table is in docs/reach.md.
+ * Decides how a question gets to a person; total and pure. A url question never becomes a form, so a secret stays in
+ * url mode. A sensitive form is never answered in a channel, nor in a client that must not take it; there it needs the
+ * hosted page. The table is in docs/reach.md.
  */
 export function reachOf(question: QuestionNeeds, person: Reachability): Reach {
   const { mode, sensitive } = question;
@@ -63,7 +68,7 @@ export function reachOf(question: QuestionNeeds, person: Reachability): Reach {
 }
 
 /**
- * The same person after their client did not show a form within the time that its surface gives it: the page, a channel
+ * The reachability of a person whose client did not display a form within its surface's time limit. The page, a channel
  * or the asker's default remain.
  */
 export function afterUnshownForm(person: Reachability): Reachability {
@@ -75,14 +80,16 @@ export function isAsked(reach: Reach): boolean {
   return reach === 'client' || reach === 'page' || reach === 'notify';
 }
 
-/** What a question needs. A field of no known kind is left out. */
+/** The needs of a question. Fields of unknown kinds are omitted. */
 export function needsOf(question: QuestionShape): QuestionNeeds {
   const { mode, requestedSchema, sensitive = false, url } = question;
   const fieldKinds = mode === 'form' ? fieldKindsOf(requestedSchema) : [];
   return { mode, fieldKinds, sensitive, connects: mode === 'url' && url === undefined };
 }
 
-/** True when their client leads the person to a hosted page. The connect page is there wherever it can be asked for. */
+/**
+ * True when the client leads the person to a hosted page. A connect page exists wherever credentials can be asked for.
+ */
 function isOnPage({ mode, connects }: QuestionNeeds, { page, url, tellsPages }: Reachability): boolean {
   if (mode === 'form') return page && (url || tellsPages === true);
   return tellsPages === true && (page || connects);

@@ -1,9 +1,13 @@
 /**
- * The words by which secrets are known: passwords, keys, tokens, codes, payment data. The masks of approvals, the refusal of
- * forms that ask for secrets and the scrubbing of what servers return all use this list, and no other.
+ * The words by which secrets are recognised: passwords, keys, tokens, codes, payment data. The masks of approvals, the
+ * refusal of forms that ask for secrets and the scrubbing of server results all use this list. What is done about a
+ * secret is not decided here.
  */
 
-/** Names of secrets, and what a sentence that asks for one contains. Several words follow each other. */
+/**
+ * Names of secrets, which also occur in sentences that ask for a secret. In an entry of several words, the words follow
+ * each other.
+ */
 const SECRETS = listed(`
   password, pass word, passwd, pwd, psw, passphrase, pass phrase, passcode, passkey, credential, cred, authorization,
   api key, access key, private key, secret key, signing key, encryption key, decryption key, master key, shared key, root key,
@@ -24,22 +28,22 @@ const SECRETS = listed(`
   hasło, haslo, heslo, jelszó, lozinka, şifre, kata sandi, mật khẩu,
   пароль, парола, лозинка, токен, секретный ключ, приватный ключ, номер карты, пин код,
   κωδικός πρόσβασης, συνθηματικό, كلمة المرور, كلمة السر, رمز عبور, گذرواژه, סיסמה, סיסמא, पासवर्ड`);
-/** Words that mean something harmless in many sentences: there they name a secret only after `your`. */
+/** Words that are often harmless in a sentence; there they name a secret only after `your`. */
 const AMBIGUOUS = listed('token, pin, secret, bearer, mnemonic, clave');
 /** Words that name a secret only at the end of a name: `db_pass`, but not `pass_rate`. */
 const LAST = new Set(listed('pass, auth, cookie, cookies'));
-/** What names a secret also within a word that is written without gaps, as long names do: `mysecretvalue`. */
+/** Texts that name a secret even inside a longer word, such as `mysecretvalue`. */
 const STEMS = listed('passwd, apikey, token, secret');
-/** Beginnings of words that have nothing to do with secrets: tokenizers, secretaries, secretions. */
+/** Beginnings of harmless words that contain such a text: tokenizer, secretary, secretion. */
 const OTHER_WORDS = listed(
   'tokeniz, tokenis, tokenomi, secretary, secretari, secretair, secretion, secretive, secretly',
 );
-/** Words of languages that are written without spaces. */
+/** Names of secrets in languages that are written without spaces. */
 const UNSPACED = listed(
   '密码, 密碼, 口令, 密钥, 密鑰, 令牌, パスワード, 暗証番号, 秘密鍵, 비밀번호, 암호, 패스워드, รหัสผ่าน',
 );
 
-/** Names that contain such a word and mean a number or a position. */
+/** Phrases that contain a word of the list but mean a number or a position. */
 const HARMLESS = [
   ...listed(
     'max, min, num, total, input, output, prompt, completion, cached, reasoning, thinking, context, used, remaining, stop',
@@ -49,7 +53,7 @@ const HARMLESS = [
   ),
   ...listed('max token, max new tokens, number of tokens'),
 ];
-/** Last words of a name that make it one about a secret, not the secret itself. */
+/** Last words that make a name describe something about a secret, not the secret itself: `password_length`. */
 const ABOUT = new Set(
   listed(`
     name, names, id, ids, type, types, kind, count, counts, label, hint, policy, length, limit, limits, expiry, expires,
@@ -57,13 +61,13 @@ const ABOUT = new Set(
     provider, format, algorithm, status, state, version, path, size, max, min, used, remaining, left, total, at, in, per,
     minute, date, time, seconds, age, less`),
 );
-/** Words behind a name that do not change what it is. */
+/** Words after a name that do not change its meaning. */
 const TRAILERS = new Set(listed('confirm, confirmation, repeat, repeated, again, value, text, field, input'));
-/** Parts of the names of variables whose values often hold a secret, such as the password in the address of a database. */
+/** Parts of the names of variables that often hold a secret, such as a database URL with a password. */
 const CARRIERS =
   /key(?!board|word|cloak|stone)|token|secret(?!ar)|(?<!by|com|tres)pass(?!enger|ive|age)|credential|auth(?!or(?!i))|private|cookie|signature|dsn|url|uris?$/;
 
-/** Letters of other scripts, each with the Latin one that it looks like. */
+/** Letters of other scripts, each followed by the Latin letter that it resembles. */
 const LOOKALIKES = pairsOf(
   'аa вb сc ԁd еe һh нh іi јj кk ӏl мm оo рp ԛq гr ѕs тt уy ѵv ԝw хx үy пn αa βb εe ηn ιi κk μm νv οo ρp τt υu χx ζz ωw γy ' +
     'օo սu հh ոn ցg յj ıi ɑa ɡg łl øo ᴀa ʙb ᴄc ᴅd ᴇe ɢg ʜh ɪi ᴊj ᴋk ʟl ᴍm ɴn ᴏo ᴘp ʀr ꜱs ᴛt ᴜu ᴠv ᴡw ʏy ᴢz',
@@ -72,39 +76,42 @@ const DIGIT_LETTERS = pairsOf('0o 1l 3e 4a 5s 7t @a $s !i');
 const WINDOW = 4;
 const ASCII = /^[ -~]*$/;
 
-/** Whether a name of a parameter, a field, a header or a variable is that of a secret: `dbPassword`, but not `token_count`. */
+/**
+ * Whether a name (of a parameter, field, header or variable) is the name of a secret: `dbPassword`, but not
+ * `token_count`.
+ */
 export function namesSecret(name: string): boolean {
   return isPossible(name) && readingsOf(name).some((words) => !isAbout(words) && isNamed(words));
 }
 
-/** Whether a label names a secret, whatever it says about it: `Password (min 8)`. */
+/** Whether a label contains the name of a secret: `Password (min 8)`. */
 export function labelsSecret(label: string): boolean {
   return isPossible(label) && readingsOf(label).some(isNamed);
 }
 
-/** Whether a sentence is about a secret of the person who reads it. */
+/** Whether a sentence is about a secret of its reader. */
 export function mentionsSecret(sentence: string): boolean {
   return readingsOf(sentence).some((words) => holds(words, IN_SENTENCES, ' ') || hasUnspaced(words));
 }
 
-/** Whether the value of a variable may be or contain a secret. In doubt it may. */
+/** Whether the value of a variable may be or contain a secret; true in case of doubt. */
 export function mayHoldSecret(variable: string): boolean {
   return (
     namesSecret(variable) || readingsOf(variable).some((words) => words.some((word) => CARRIERS.test(word)))
   );
 }
 
-/** The words of a name or of prose as a person reads them: in lower case and Latin letters, without digits and marks. */
+/** The words of a name or of prose, in lower case and Latin letters, without digits and punctuation. */
 export function wordsOf(text: string): string[] {
   return plainWords(withGaps(mapped(clean(text), LOOKALIKES)));
 }
 
-/** A text with a gap before each word that only its capital shows, as in `camelCase`. */
+/** Inserts a space before each word that only a capital letter marks, as in `camelCase`. */
 function withGaps(text: string): string {
   return text.replace(/(\p{Ll}|\d)(\p{Lu})/gu, '$1 $2').replace(/(\p{Lu})(\p{Lu}\p{Ll})/gu, '$1 $2');
 }
 
-/** Whether the letters of a name contain those of a secret's. Most names have none, and need no reading. */
+/** A cheap first test: whether the letters of a name contain any name of a secret. Most names fail it. */
 function isPossible(name: string): boolean {
   return spellingsOf(name).some((spelling) =>
     POSSIBLE.test(spelling.toLowerCase().replace(/[^\p{L}]+/gu, '')),
@@ -126,12 +133,12 @@ function isGlued(word: string): boolean {
   return GLUED.test(left) && (!GLUED_ABOUT.test(left) || isSecretId(left));
 }
 
-/** The id of a secret is itself the secret half of some logins. */
+/** For some logins, the id of a secret must be kept secret too. */
 function isSecretId(name: string): boolean {
   return /secrets?ids?$/.test(name);
 }
 
-/** Whether some words in a row, written with `between`, are one of the entries. */
+/** Whether some consecutive words, joined with `between`, are one of the entries. */
 function holds(words: readonly string[], entries: ReadonlySet<string>, between: string): boolean {
   return words.some((_, at) =>
     Array.from({ length: WINDOW }, (_each, more) => words.slice(at, at + more + 1).join(between)).some(
@@ -150,13 +157,13 @@ function withoutHarmless(words: readonly string[]): readonly string[] {
   return text.replace(HARMLESS_WORDS, '').split(' ').filter(Boolean);
 }
 
-/** The words of each spelling, with and without a look at its capitals. Each of them may be how a person reads it. */
+/** The words of each spelling, once split at capital letters and once not; a person may read either. */
 function readingsOf(text: string): string[][] {
   const written = spellingsOf(text).flatMap((spelling) => [withGaps(spelling), spelling]);
   return [...new Set(written)].map(plainWords);
 }
 
-/** A text as it is, with the Latin letters that others look like, and with letters for digits. */
+/** The spellings of a text: unchanged, with Latin letters for look-alikes, and also with letters for digits. */
 function spellingsOf(text: string): readonly string[] {
   const cleaned = clean(text);
   const folded = ASCII.test(cleaned) ? cleaned : mapped(cleaned, LOOKALIKES);
@@ -176,7 +183,7 @@ function pairsOf(pairs: string): ReadonlyMap<string, string> {
   return new Map(pairs.split(' ').map((pair) => [...pair] as [string, string]));
 }
 
-/** One form for all ways to write the same letters, without marks and what cannot be seen. */
+/** Normalises a text: one form for equivalent letters, without diacritics and invisible characters. */
 function clean(text: string): string {
   if (ASCII.test(text)) return text;
   return text
@@ -190,7 +197,7 @@ function plainWords(text: string): string[] {
     .toLowerCase()
     .split(/[^\p{L}]+/u)
     .filter(Boolean);
-  // A word whose letters are written apart is one word.
+  // Letters that are separated by spaces form one word.
   return words
     .join(' ')
     .replace(/(?<!\p{L})\p{L}(?: \p{L}(?!\p{L})){2,}/gu, (letters) => letters.replaceAll(' ', ''))
@@ -215,7 +222,7 @@ const NO_STEMS = new RegExp(
   [...HARMLESS_PLAIN.map((phrase) => phrase.replaceAll(' ', '')), ...OTHER_WORDS].join('|'),
   'g',
 );
-// Shorter names occur by chance: the code of a resort holds a sort code.
+// Shorter names occur by chance: "resort code" contains "sort code".
 const isLong = (entry: string) => entry.replaceAll(' ', '').length >= (entry.includes(' ') ? 9 : 8);
 const GLUED_STEMS = [...STEMS, ...SECRETS.map(spaced).filter(isLong)].join('|').replaceAll(' ', '');
 const GLUED = new RegExp(GLUED_STEMS);

@@ -12,22 +12,27 @@ export interface AnswerInput {
   readonly response: ResponseInput;
   /** Where the answer was given, e.g. `api` or `chat`. */
   readonly surface: string;
-  /** When the surface addresses an answer by conversation, the one it must belong to. */
+  /**
+   * The conversation to which the elicitation must belong; present when the surface addresses answers by conversation.
+   */
   readonly conversationId?: string;
-  /** Leave to write, asked for beside the read so that it costs no time of its own; rejects when refused. */
+  /**
+   * The rate limit's permission to write. It is requested in parallel with the read, so that it adds no delay. Rejects
+   * when refused.
+   */
   readonly admitted?: Promise<void>;
-  /** True: nothing is recorded, and an answer that would be refused is. */
+  /** True only checks the answer: nothing is recorded, and the same errors are thrown. */
   readonly isTrial?: boolean;
 }
 
 /**
- * Records a person's answer. Returns the elicitation with that answer recorded (or, for a server-completed url,
- * opened). Errors: `not_found`, `invalid_answer` (stays open), `already_settled`, `expired`.
+ * Records a person's answer. Returns the elicitation with the recorded answer, or as opened when a server completes its
+ * url. Throws `not_found`, `invalid_answer` (it stays open), `already_settled` or `expired`.
  */
 export async function answer(deps: RecordDeps<ElicitationTypes>, input: AnswerInput): Promise<Seen> {
   const { action, content, responseId } = input.response;
   const reading = readUnlessKnown(deps, input.caller, input.id);
-  // Admission first: a caller without it gets that refusal, whatever the read finds.
+  // The permission is awaited first: a caller without it gets that refusal, whatever the read finds.
   reading.catch(() => undefined);
   await input.admitted;
   const seen = await reading;

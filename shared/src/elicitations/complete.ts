@@ -10,7 +10,7 @@ export interface CompleteInput {
   readonly surface: string;
 }
 
-/** Finishes a url elicitation with server completion; `invalid_request` for any other kind. */
+/** Finishes a url elicitation with server completion. Throws `invalid_request` for any other kind. */
 export async function complete(
   deps: RecordDeps<ElicitationTypes>,
   { caller, id, surface }: CompleteInput,

@@ -1,3 +1,8 @@
+/**
+ * Binds the use cases of elicitations and approvals to one back end: the only interface that adapters see. It contains
+ * no rule; each use case has its own file.
+ */
+
 import { isApprovalEnded } from '@parley/core/domain/approvals/status';
 import { isTerminal } from '@parley/core/domain/elicitations/status';
 import { isApprovalId, type StreamRef } from '@parley/core/domain/ids';
@@ -37,13 +42,13 @@ import { type WatchInput, watch, watchLive } from './watch.ts';
 
 export type Engine = ReturnType<typeof createEngine>;
 
-/** What agents use of the engine. */
+/** The part of the engine that agents use. */
 export type AgentEngine = Pick<Engine, 'ask' | 'wait' | 'withdraw' | 'withdrawRecord' | 'approvals'>;
 
-/** A record of any family that was read a moment ago, and the clock. */
+/** A recently read record of any family, and the Redis clock. */
 export type SeenStored = StoredRecord & { readonly now: number };
 
-/** Takes back a record of any family. */
+/** Withdraws a record of any family. */
 export interface WithdrawRecord extends Omit<WithdrawRequest<ElicitationTypes>, 'seen'> {
   readonly seen?: SeenStored;
 }
@@ -53,7 +58,7 @@ export interface ExtendStored extends Omit<ExtendRequest<ElicitationTypes>, 'see
   readonly seen: SeenStored;
 }
 
-/** The use cases, bound to one backend: the whole of what adapters see. */
+/** All use cases, bound to one back end. */
 export function createEngine(deps: EngineDeps) {
   const rows = createKnownRows(deps.settings.knownBytesMax);
   const known = {
@@ -100,9 +105,9 @@ export function createEngine(deps: EngineDeps) {
     extendRecord: extendAny,
     isOpen,
     expire: (id: string) => expireAny(allDeps, id),
-    /** Expires those whose timers have fired. Returns the ms until the deadlines of those that were too early. */
+    /** Expires the records whose timers fired. Returns, for each that was too early, the ms until its deadline. */
     async expireFired(ids: readonly string[]) {
-      // A single record has expired before any other process would look at it.
+      // A single record expires so fast that no other process notices it; only for several is a note worth its cost.
       if (ids.length > 1) noteExpiring();
       return earlyOf((await expireTogether(allDeps, ids)).results);
     },
@@ -110,7 +115,7 @@ export function createEngine(deps: EngineDeps) {
     read: (caller: Caller, id: string) => readRecord(shownQuestions, caller, id),
     list: (request: PageRequest) => shown.elicitations.page(request),
     openRecords: (request: Parameters<StoredRecords['openPage']>[0]) => shown.records.openPage(request),
-    /** For pages that find a question by its id and check for themselves who may see it. */
+    /** For pages that find a question by its id and check themselves who may see it. */
     shown,
     wait: (input: WaitInput<ElicitationTypes>) => wait(questions, input),
     replay: (stream: StreamRef) => replay(allDeps, stream),
@@ -119,17 +124,17 @@ export function createEngine(deps: EngineDeps) {
     watch: (input: WatchInput) => watch(allDeps, input),
     watchLive: (input: Omit<WatchInput, 'evenIfSilent'>) => watchLive(allDeps, input),
     watchInbox: (input: InboxInput) => watchInbox(allDeps, input),
-    /** When channels notify people of what they have not seen. */
+    /** When channels notify people of records that they have not seen. */
     notices: createNotices(deps.ownerRecords.seen),
     sweep: (signal?: AbortSignal) => sweep(allDeps, signal),
     sweepInTurn(turn: Turn, signal?: AbortSignal) {
       rows.purge();
       return sweepInTurn(allDeps, turn, signal);
     },
-    /** Calls of tools that a person approves. */
+    /** Approvals: tool calls that wait for a person's decision. */
     approvals: {
       request: (request: ApprovalRequest) => requestApproval(deps, approvals, request),
-      /** The approval that was requested under a key, if there is one. */
+      /** Finds the approval that was requested under a key. */
       find: (request: Parameters<typeof findRequested>[2]) => findRequested(deps, approvals, request),
       decide: (input: DecideInput) => decide(approvals, grants, input),
       withdraw: (request: WithdrawRequest<ApprovalTypes>) => withdraw(approvals, request),

@@ -1,3 +1,8 @@
+/**
+ * The live list of one person's open records, for inbox streams. It decides what a reader gets next; the row rules are
+ * in `domain`, and the wire format of the stream is in the surfaces.
+ */
+
 import type { Approval } from '@parley/core/domain/approvals/approval';
 import type { ApprovalEventName } from '@parley/core/domain/approvals/events';
 import type { Elicitation } from '@parley/core/domain/elicitations/elicitation';
@@ -13,9 +18,9 @@ import { endedByWake } from '../records/ended.ts';
 import type { FamiliesDeps } from '../records/family-deps.ts';
 import { openPages } from './open-pages.ts';
 
-/** One item for a reader of an inbox. */
+/** An item of an inbox stream. */
 export type InboxItem =
-  /** A part of a snapshot, the first one numbered 0. The parts of one snapshot follow each other. */
+  /** A part of a snapshot. The parts are numbered from 0 and follow each other directly. */
   | {
       readonly type: 'snapshot';
       readonly part: number;
@@ -43,7 +48,7 @@ export interface InboxInput {
   readonly signal?: AbortSignal;
 }
 
-/** The records that a reader knows as open: the last revision that it got, by id. */
+/** The records that a reader believes to be open: the last revision that the reader got, by id. */
 type KnownRevisions = Map<string, number>;
 
 interface InboxReading {
@@ -51,13 +56,13 @@ interface InboxReading {
   readonly now: number;
 }
 
-// Rows that are read by their ids at once.
+// The number of rows that one call reads by their ids.
 const ROWS_AT_ONCE = 20;
 
 /**
- * Follows the open records of one person: first a snapshot, newest first, then every change, on any pod. A new
- * snapshot follows when the store has lost a record that the reader knows as open. A page is read when the reader
- * has taken the one before, so that a slow reader holds one page in memory.
+ * Follows one person's open records: first a snapshot, newest first, and then every change, on any pod. When the store
+ * has lost a record that the reader believes to be open, a new snapshot follows. A page is read only after the reader
+ * took the previous one, so a slow reader holds one page in memory.
  */
 export async function* watchInbox(deps: FamiliesDeps, input: InboxInput): AsyncGenerator<InboxItem, void> {
   const reader = new InboxReader(deps, input);
@@ -73,7 +78,10 @@ export async function* watchInbox(deps: FamiliesDeps, input: InboxInput): AsyncG
   }
 }
 
-/** What a reader of an inbox has got, and what it has not read yet. A class, because a pod holds one per stream. */
+/**
+ * The state of one inbox reader: what it got, and what it has not read yet. This is a class because a pod holds one for
+ * each stream.
+ */
 class InboxReader {
   readonly #deps: FamiliesDeps;
   readonly #owner: Owner;
@@ -81,11 +89,14 @@ class InboxReader {
   readonly #reads = new SleeperReads();
   readonly #known: KnownRevisions = new Map();
   readonly #subscription: Subscription;
-  /** Ids of records that have changed. */
+  /** The ids of changed records that have not been read. */
   readonly #touched = new Set<string>();
-  /** True when any record may have changed. */
+  /** True when any record may have changed, after missed wakes. */
   #stale = false;
-  /** False until the reader has all that is open, and when the store has lost what the reader knows as open. */
+  /**
+   * False until the reader got a complete snapshot, and again after the store lost a record that the reader believes to
+   * be open.
+   */
   #isIntact = false;
 
   constructor(deps: FamiliesDeps, { owner, signal }: InboxInput) {
@@ -101,12 +112,12 @@ class InboxReader {
     });
   }
 
-  /** True when nothing is left to read that the reader knows of. A resync that comes later makes it stale. */
+  /** True when the reader has nothing to read now. A later resync makes it stale again. */
   get mayRest(): boolean {
     return this.#isIntact && !this.#stale && this.#touched.size === 0;
   }
 
-  /** Reads what is due: everything, what may have changed, or what has. */
+  /** Reads whichever is due: a snapshot, a check of all known records, or the changed ones. */
   async *read(): AsyncGenerator<InboxItem, void> {
     const items = !this.#isIntact
       ? this.#snapshot()
@@ -124,7 +135,7 @@ class InboxReader {
     );
   }
 
-  /** Ends a sleep: why it ended. Throws the signal's reason when aborted. */
+  /** Ends a sleep and returns why it ended. Throws the signal's reason when aborted. */
   woken(): 'notified' | 'time' {
     const reason = this.#wakeSignal.woken();
     if (reason === 'notified') this.#reads.notified();
@@ -141,7 +152,7 @@ class InboxReader {
     this.#wakeSignal.close();
   }
 
-  /** Reads again and again until Redis is available. */
+  /** Repeats a read until Redis is available. */
   async #untilRead<T>(run: () => Promise<T>): Promise<T> {
     for (;;) {
       const result = await this.#reads.read(run);
@@ -178,7 +189,7 @@ class InboxReader {
     return true;
   }
 
-  /** The changes of all records that are open, or that the reader knows as open. */
+  /** The changes among all records that are open, or that the reader believes to be open. */
   async *#recheck(): AsyncGenerator<InboxItem, boolean> {
     const unseen = new Set(this.#known.keys());
     for await (const page of this.#pages()) {
@@ -188,7 +199,7 @@ class InboxReader {
     return yield* this.#readChanged(unseen);
   }
 
-  /** The changes of these records. False when the store has lost one that the reader knows as open. */
+  /** The changes of these records. Returns false when the store has lost one that the reader believes to be open. */
   async *#readChanged(ids: Iterable<string>): AsyncGenerator<InboxItem, boolean> {
     const rest = [...ids];
     while (rest.length > 0) {
@@ -202,9 +213,9 @@ class InboxReader {
 }
 
 /**
- * Yields each row that differs from what the reader got, the oldest of a page first, and updates `known`. A revision
- * below the known one differs, too: Redis may have lost the last commits, and the end of a question may have a revision
- * that was sent before. A terminal row is left out only where the reader does not know the record as open.
+ * Yields each row that differs from what the reader got, oldest of a page first, and updates `known`. A lower revision
+ * is a difference too: Redis may have lost the last commits, and then even an end may have a revision that was sent
+ * before. A terminal row is omitted only if the reader does not know the record as open.
  */
 function* changes(known: KnownRevisions, { records, now }: InboxReading): Generator<InboxItem> {
   for (const record of [...records].sort((a, b) => a.row.createdAt - b.row.createdAt)) {

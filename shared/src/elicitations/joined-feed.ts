@@ -1,3 +1,8 @@
+/**
+ * Reads a feed and joins its entries with the records that they concern, because a feed stores no content of questions.
+ * Waiting for new entries is in `watch.ts`.
+ */
+
 import type { Approval } from '@parley/core/domain/approvals/approval';
 import { type ApprovalEvent, readApprovalEvent } from '@parley/core/domain/approvals/events';
 import { isApprovalEnded } from '@parley/core/domain/approvals/status';
@@ -24,21 +29,21 @@ import type { EngineDeps } from '../records/deps.ts';
 import { endingIn } from '../records/ended.ts';
 import type { FamiliesDeps, RecordDeps } from '../records/family-deps.ts';
 
-// A slow reader keeps one page in memory, and a question may take 50 kB.
+// A slow reader holds one page in memory, and a question may take 50 kB.
 export const FEED_PAGE = 25;
-// The longest feeds have hundreds of thousands of events.
+// The longest feeds have hundreds of thousands of events, so only the newest are read.
 const NEWEST_MAX = 250;
 
-/** An event of a feed, joined with the record that it is about. */
+/** An event of a feed, joined with the record that it concerns. */
 export type JoinedItem =
   | {
       readonly type: 'elicitation';
       readonly id: string;
-      /** Redis clock in ms at the append. */
+      /** When the event was appended, in ms on the Redis clock. */
       readonly at: number;
       readonly event: string;
       readonly elicitation: Elicitation;
-      /** True when it is still open, and a channel may notify the owner. */
+      /** Present when the record is still open and a channel may notify the owner. */
       readonly hasNotices?: true;
     }
   | {
@@ -46,9 +51,9 @@ export type JoinedItem =
       readonly id: string;
       readonly at: number;
       readonly event: string;
-      /** As it was at this event. */
+      /** The approval as of this event. */
       readonly approval: Approval;
-      /** True when it has ended since. */
+      /** True when the approval has ended since then. */
       readonly isOver: boolean;
       readonly hasNotices?: true;
     }
@@ -60,8 +65,8 @@ export type JoinedItem =
     };
 
 /**
- * What a stream request's feed holds now, from its first entry, joined as `watch` joins it. Ends where the feed ends or is
- * lost. What was read of it is not read again.
+ * The current content of a stream request's feed from its first entry, joined as in `watch`. Ends at the last entry, or
+ * when the feed is lost. Entries that were already read are not read again.
  */
 export async function* replayItems(
   deps: Pick<EngineDeps, 'feed' | 'records'>,
@@ -87,7 +92,10 @@ export async function* replayItems(
   }
 }
 
-/** The newest events of a feed, the newest first and not joined, as far as they are taken: at most `NEWEST_MAX`. */
+/**
+ * The newest events of a feed, unjoined and newest first: at most `NEWEST_MAX`, and read only as far as the caller
+ * takes them.
+ */
 export async function* newestEvents(
   { feed }: Pick<EngineDeps, 'feed'>,
   stream: StreamRef,
@@ -113,7 +121,7 @@ type JoinedPage =
   | Exclude<FeedPage, { type: 'entries' }>
   | { readonly type: 'joined'; readonly joined: readonly JoinedEntry[] };
 
-/** The next page of a feed, its entries joined with the rows that they are about. */
+/** The next page of a feed, joined with the rows that the entries concern. */
 export async function readPage(
   deps: Pick<EngineDeps, 'feed' | 'records'>,
   stream: StreamRef,
@@ -123,7 +131,7 @@ export async function readPage(
   return page.type === 'entries' ? { type: 'joined', joined: await join(deps, page.entries) } : page;
 }
 
-/** Joins entries with their rows, and reads those that are not known. */
+/** Joins entries with their rows, and reads the rows that are not known. */
 async function join(
   deps: Pick<EngineDeps, 'records'>,
   entries: readonly FeedEntry[],
@@ -204,7 +212,7 @@ function itemOf(
   };
 }
 
-/** The approval as it was when the event was written. */
+/** The approval as of the event. */
 function approvalAsOf(
   row: ApprovalRow,
   { status, revision, decision, surface }: ApprovalEvent,
@@ -219,7 +227,7 @@ function approvalAsOf(
   return { ...asked, status, revision, settledAt: at, settlement };
 }
 
-/** The row as it was when the event was written. */
+/** The row as of the event. */
 function asOf(row: Row, event: ElicitationEvent, at: number): Row {
   const { status, revision, action, reason, surface } = event;
   const { settlement: _settlement, settledAt: _settledAt, ...asked } = row;

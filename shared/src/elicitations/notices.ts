@@ -5,18 +5,18 @@ import type { Owner } from '@parley/core/domain/ids';
 import { firstNoticeAt, seenUntil } from '@parley/core/domain/notify';
 import type { OwnerRecords } from '../ports/owner-records.ts';
 
-/** When channels notify people of open records that they have not seen. Every call throws `unavailable`. */
+/** When channels notify people of open records that they have not seen. Every method throws `unavailable`. */
 export interface Notices {
-  /** Notes that a client of its owner was sent an open record. The note stays for half of the record's time. */
+  /** Notes that an open record was sent to a client of its owner. The note is kept for half of the record's time. */
   seen(owner: Owner, record: Elicitation | Approval): Promise<void>;
   /**
-   * In how many ms the channel of a record may first notify its owner; 0 when it is due, undefined where none notifies. `now`
-   * is the Redis clock, read together with the row. For every family.
+   * Milliseconds until the channel of a record may first notify its owner: 0 when the notice is due, undefined when no
+   * channel notifies. `now` is the Redis clock, read together with the row. For every family.
    */
   dueInMs(row: RowOf<FamilyTypes>, now: number): Promise<number | undefined>;
 }
 
-/** What people have seen, as records of theirs. */
+/** Stores what people have seen as records of their owners. */
 export function createNotices(records: Pick<OwnerRecords, 'putIfAbsent' | 'read'>): Notices {
   return {
     async seen({ tenant, userId }, record) {
@@ -32,7 +32,7 @@ export function createNotices(records: Pick<OwnerRecords, 'putIfAbsent' | 'read'
     async dueInMs({ id, definition, status, createdAt: openedAt, expiresAt, settledAt }, now) {
       const { notify, tenant, userId } = definition;
       if (notify === undefined || settledAt !== undefined) return undefined;
-      // Of an open record, every later status is a step of its owner.
+      // An open record leaves `pending` only by an act of its owner.
       const isSeen =
         status !== 'pending' || (await records.read({ tenant, userId }, nameOf(id))) !== undefined;
       return Math.max(0, firstNoticeAt(notify, { openedAt, expiresAt, now, isSeen }) - now);
@@ -40,7 +40,7 @@ export function createNotices(records: Pick<OwnerRecords, 'putIfAbsent' | 'read'
   };
 }
 
-/** Calls `note` once for each record. One that failed is not repeated. */
+/** Calls `note` once for each record. A failed call is not repeated. */
 export function oncePerRecord(
   note: (record: Elicitation | Approval) => Promise<void>,
 ): (record: Elicitation | Approval) => Promise<void> {

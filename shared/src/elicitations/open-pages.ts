@@ -2,7 +2,7 @@ import type { PageRequest, StoredPage, StoredRecords } from '../ports/elicitatio
 
 const PAGE = 200;
 
-/** All pages of an owner's open records, newest first. The backend bounds the bytes of a page, too. */
+/** All pages of an owner's open records, newest first. The back end also limits the bytes of a page. */
 export async function* openPages(
   readPage: StoredRecords['openPage'],
   of: Pick<PageRequest, 'owner' | 'conversationId'>,

@@ -12,32 +12,37 @@ import { endOf, FEED_PAGE, type JoinedEntry, type JoinedItem, readPage } from '.
 
 export interface WatchInput {
   readonly stream: StreamRef;
-  /** Replay what came after this position; from the start when absent. */
+  /** The position after which to start; the beginning when absent. */
   readonly after?: FeedPosition;
-  /** True: a stream without any elicitation is open and silent. False: it is `not_found`. */
+  /** True: a stream without any event stays open and silent. False: it is `not_found`. */
   readonly evenIfSilent: boolean;
   readonly signal?: AbortSignal;
 }
 
-/** One item for a reader of a stream request. A reader that sends `id` continues after this item. */
+/** An item for a reader of a stream request. A reader that later sends `id` continues after this item. */
 export type WatchItem =
   | JoinedItem
-  /** The feed was lost, or the position belongs to another feed: drop what you have, the replay starts from the beginning. */
+  /**
+   * The feed was lost, or the given position belongs to an earlier feed. The reader must drop what it has; the replay
+   * starts from the beginning.
+   */
   | { readonly type: 'reset' };
 
-/** Text of a turn that its feed does not hold yet: the turn's next event after the one at `after` begins with it. */
+/**
+ * Text of a turn that is not in its feed yet. It is the beginning of the turn's next event after the one at `after`.
+ */
 export interface LiveItem {
   readonly type: 'live';
   readonly after: string;
   readonly text: LiveText;
 }
 
-// A reader that is further behind gets the text from the feed.
+// A reader that is further behind gets the text from the feed instead.
 const ITEMS_MAX = 100;
 
 /**
- * Follows a stream request: the events after `after`, then each new one, in order and without a gap, from any pod.
- * Ends when the feed's retention ends. Elicitations whose own retention has ended are left out.
+ * Follows a stream request: the events after `after`, and then each new one, in order and without gaps, from any pod.
+ * Ends when the feed's retention ends. Elicitations whose own retention has ended are omitted.
  */
 export async function watch(deps: FamiliesDeps, input: WatchInput): Promise<AsyncGenerator<WatchItem, void>> {
   if (!input.evenIfSilent) {
@@ -48,8 +53,8 @@ export async function watch(deps: FamiliesDeps, input: WatchInput): Promise<Asyn
 }
 
 /**
- * As `watch`, and delivers texts before the feed holds them. A text may be missed, may come twice, or after the event that
- * begins with it: the feed alone is complete.
+ * The same as `watch`, plus live texts before they are in the feed. A live text may be missing, repeated, or come after
+ * the event that begins with it; only the feed is complete.
  */
 export async function watchLive(
   deps: FamiliesDeps,
@@ -108,9 +113,9 @@ function endIn(deps: FamiliesDeps, wake: Wake): ToldEnd | undefined {
 }
 
 /**
- * What a reader of a stream request must do next, in the order of the signals: a text follows what the feed held when it
- * was published. `liveItemOf` makes an item of a text; nothing for readers that get text from the feed only. A class, because a pod
- * holds one per stream.
+ * The next tasks of a stream reader, in the order of the signals, because a live text follows what the feed held when
+ * it was published. `liveItemOf` makes an item of a text, or undefined for readers that get text from the feed only.
+ * This is a class because a pod holds one for each stream.
  */
 class DueItems<Live> {
   readonly #liveItemOf: (after: string, text: LiveText) => Live | undefined;
@@ -146,12 +151,12 @@ class DueItems<Live> {
   }
 }
 
-/** How far a reader has come. */
+/** How far a reader has read. */
 interface FeedPlace {
   position: FeedPosition | undefined;
-  /** True once the reader has seen that there is a feed. */
+  /** True once the reader has found the feed. */
   seen: boolean;
-  /** True when the feed is not there any more. */
+  /** True when the feed no longer exists. */
   isGone?: boolean;
 }
 

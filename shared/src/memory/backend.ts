@@ -24,7 +24,10 @@ import { createMemoryTenantChanges } from './tenant-changes.ts';
 import { createMemoryTenantLists } from './tenant-lists.ts';
 import { createMemoryVaultStore } from './vault-store.ts';
 
-/** All ports in one process, for development, tests and installations with one pod. No data outlives the process. */
+/**
+ * Implements all ports in one process, for development, tests and installations with one pod. Its data is lost when the
+ * process ends.
+ */
 export function createMemoryBackend(settings: BackendSettings): Backend {
   const feed = createMemoryFeed(settings.feedEventsMax);
   const wakes = new InProcessEventBus<Wake>();
@@ -66,7 +69,7 @@ export function createMemoryBackend(settings: BackendSettings): Backend {
     clientReplies: new InProcessEventBus<ClientReplied>(),
     subscriptionChanges: new InProcessEventBus<'changed'>(),
     pushedCalls: new InProcessEventBus<PushedCall>(),
-    // No worker takes jobs in this process: the timers and the sweep of the pod expire its elicitations.
+    // No worker takes jobs in this process; the pod's timers and its sweep expire elicitations.
     deadlineJobs: { add: async () => undefined },
     claims: createMemoryClaims(),
     limits: createMemoryLimits(),

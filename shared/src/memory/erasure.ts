@@ -16,7 +16,7 @@ interface MemoryErasureDeps {
   readonly fence: MemoryFence;
 }
 
-/** Erases people in one process: everything that is stored is one part. */
+/** Erases people in one process. All stored data is a single part. */
 export function createMemoryErasure({
   elicitations,
   feed,

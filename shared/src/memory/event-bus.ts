@@ -1,6 +1,6 @@
 import type { BusSignal, EventBus, Subscription, Topic } from '../ports/elicitations/event-bus.ts';
 
-/** The event bus of one process. Delivery is asynchronous and in order, and loses no event. */
+/** The event bus of one process. Delivery is asynchronous, in order and without loss. */
 export class InProcessEventBus<T> implements EventBus<T> {
   readonly #listeners = new Map<string, Set<(signal: BusSignal<T>) => void>>();
 
@@ -8,7 +8,7 @@ export class InProcessEventBus<T> implements EventBus<T> {
     this.announce(topic, event);
   }
 
-  /** Publishes synchronously, for commits, which publish last. */
+  /** Publishes synchronously, for commits, whose last act is to publish. */
   announce(topic: Topic, event: T): void {
     for (const listener of this.#listeners.get(nameOf(topic)) ?? []) {
       queueMicrotask(() => listener({ type: 'event', event }));

@@ -5,7 +5,7 @@ interface ExpiringMap<T> {
   values(): T[];
   /** Sets or replaces an entry, which expires at `until`, in ms since 1970. */
   set(key: string, value: T, until: number): void;
-  /** Replaces the value of an entry, which expires when it would have. */
+  /** Replaces the value of an entry and keeps its expiry time. */
   replace(key: string, value: T): void;
   delete(key: string): void;
 }

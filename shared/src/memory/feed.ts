@@ -4,7 +4,7 @@ import { type Feed, type FeedEntry, newestOf } from '../ports/elicitations/feed.
 import { createExpiringMap } from './expiring-map.ts';
 
 export interface MemoryFeed extends Feed {
-  /** Appends one event and keeps the feed for at least `ttlMs` more. */
+  /** Appends one event, and keeps the feed for at least another `ttlMs`. */
   append(stream: StreamRef, event: StreamEvent, at: number, ttlMs: number): FeedPosition;
   /** Makes the feed expire at `until`, in ms since 1970. */
   expireAt(stream: StreamRef, until: number): void;
@@ -17,7 +17,7 @@ interface FeedState {
   readonly stream: StreamRef;
   readonly epoch: string;
   readonly entries: FeedEntry[];
-  /** Number of the last event. */
+  /** The number of the last event. */
   number: number;
   until: number;
 }
@@ -57,7 +57,7 @@ export function createMemoryFeed(eventsMax: number): MemoryFeed {
       if (after === undefined) return { type: 'entries', entries: state.entries.slice(0, limit) };
       const first = state.entries[0] === undefined ? 1 : eventNumberOf(state.entries[0].position);
       const start = eventNumberOf(after) - first + 1;
-      // The event before the first one may have been dropped as the last one.
+      // The event before the first one may be the one that was dropped last.
       const isHeld = start === 0 || state.entries[start - 1]?.position.seq === after.seq;
       if (after.epoch !== state.epoch || !isHeld) return { type: 'reset' };
       return { type: 'entries', entries: state.entries.slice(start, start + limit) };
@@ -67,7 +67,7 @@ export function createMemoryFeed(eventsMax: number): MemoryFeed {
   };
 }
 
-/** Node offers no clock in microseconds, so the last three digits only tell writes apart. */
+/** Node has no wall clock in microseconds, so the last three digits only distinguish writes. */
 function microsecondsOf(at: number): number {
   return Math.floor(at * 1000 + (performance.now() % 1000));
 }

@@ -2,9 +2,9 @@ import type { Owner } from '@parley/core/domain/ids';
 import { userErased } from '../ports/erasure.ts';
 import { ownerKey } from './owner-key.ts';
 
-/** The people who were erased a short time ago, in one process. */
+/** The fences of recently erased people in one process. */
 export interface MemoryFence {
-  /** Refuses what would store something new for the owner, for `forMs` from now. */
+  /** Fences the owner for `forMs` from now: nothing new can be stored for them. */
   raise(owner: Owner, forMs: number): void;
   /** Throws `user_erased` while the owner is fenced. */
   check(owner: Owner): void;

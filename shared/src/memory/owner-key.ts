@@ -1,6 +1,6 @@
 import type { Owner } from '@parley/core/domain/ids';
 
-/** The key of an owner's entries in a map. */
+/** The key of an owner in a map. */
 export function ownerKey({ tenant, userId }: Owner): string {
   return JSON.stringify([tenant, userId]);
 }

@@ -24,7 +24,7 @@ export function createMemoryOwnerRecords(
   const held = createExpiringMap<OwnedValue>();
   const keyOf = (owner: Owner, name: string) => JSON.stringify([ownerKey(owner), name]);
 
-  /** Makes room for one more record. */
+  /** Removes records until there is room for one more. */
   function makeRoom(of: string): void {
     const owned = held.values().filter(({ owner }) => owner === of);
     const over = owned.length + 1 - max;

@@ -1,6 +1,6 @@
 import type { TenantChange, TenantChanges, TenantSignal } from '../ports/tenant-changes.ts';
 
-/** The changes of tenants in one process, where none is missed. */
+/** The changes of tenants in one process, where no change is missed. */
 export interface MemoryTenantChanges extends TenantChanges {
   announce(change: Omit<TenantChange, 'at'>): void;
 }

@@ -12,7 +12,7 @@ interface MemoryTenantListsDeps {
 
 interface ListedInMemory {
   readonly tenant: string;
-  /** Absent for a delivery. */
+  /** Absent for deliveries. */
   readonly userId?: string;
   readonly bucket: number;
   readonly member: string;
@@ -20,7 +20,7 @@ interface ListedInMemory {
   readonly ended: number | undefined;
 }
 
-/** The lists of tenants in one process: sorted anew for each slice, from all that is stored. */
+/** The lists of tenants in one process. Each slice is sorted anew from all stored data. */
 export function createMemoryTenantLists(deps: MemoryTenantListsDeps): TenantLists {
   function listedOf(kind: ListedKind): ListedInMemory[] {
     if (kind === 'turns')
@@ -58,7 +58,7 @@ export function createMemoryTenantLists(deps: MemoryTenantListsDeps): TenantList
       const { tenant, kind, state, order, after, userId, limit } = request;
       const bucket = request.bucket ?? (userId === undefined ? undefined : bucketOf({ tenant, userId }));
       const now = Date.now();
-      // Of equal times, the order is that of the scores in Redis, which are negative for what has ended.
+      // Entries with equal times have the order that Redis gives them, where the scores of ended entries are negative.
       const sign = order === 'oldest' ? 1 : -1;
       const tieSign = state === 'open' ? sign : -sign;
       const compare = (a: ListPlace, b: ListPlace) =>
@@ -84,7 +84,7 @@ export function createMemoryTenantLists(deps: MemoryTenantListsDeps): TenantList
           }).length,
       );
     },
-    // A list that is made anew from what is stored agrees with it.
+    // These lists are derived from the stored data, so they are never inconsistent.
     mend: async () => undefined,
   };
 }

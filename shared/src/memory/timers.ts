@@ -2,11 +2,11 @@ import type { Timers } from '../ports/timers.ts';
 
 interface LocalTimersOptions {
   /**
-   * Called with elicitations whose deadlines have passed. Returns, for those where it was too early, the ms after which to
-   * call it again.
+   * Called with elicitations whose deadlines have passed. Returns, for each that was called too early, the ms after
+   * which to call again.
    */
   readonly onDue: (elicitationIds: readonly string[]) => Promise<ReadonlyMap<string, number>>;
-  /** Limit of the number of timers. Above it, a job or the sweep expires the elicitation. */
+  /** The maximum number of timers. Beyond it, a job or the sweep expires the elicitation. */
   readonly timersMax: number;
 }
 
@@ -14,14 +14,14 @@ interface LocalTimers extends Timers {
   close(): void;
 }
 
-/** How many elicitations one call is given at most. */
+/** The maximum number of elicitations in one call. */
 const DUE_MAX = 100;
-/** This process prepares one call while Redis works on another. */
+/** With two calls, this process prepares one while Redis works on the other. */
 const CALLS_MAX = 2;
 
 /**
- * Deadlines as timers of this process. They run on durations, so the wall clock of the process does not matter. Those that
- * fire during a call of `onDue` are handed to the next call together.
+ * Deadlines as timers of this process. They use durations, so the wall clock of the process does not matter. Timers
+ * that fire during a call of `onDue` are combined in the next call.
  */
 export function createLocalTimers({ onDue, timersMax }: LocalTimersOptions): LocalTimers {
   const armed = new Map<string, NodeJS.Timeout>();
@@ -40,7 +40,7 @@ export function createLocalTimers({ onDue, timersMax }: LocalTimersOptions): Loc
     due.add(id);
     if (calls >= CALLS_MAX) return;
     calls += 1;
-    // Further timers may fire in the same turn of the event loop.
+    // More timers may fire in the same turn of the event loop.
     setImmediate(() => void handleDue());
   }
 
@@ -48,7 +48,7 @@ export function createLocalTimers({ onDue, timersMax }: LocalTimersOptions): Loc
     while (due.size > 0) {
       const ids = [...due].slice(0, DUE_MAX);
       for (const id of ids) due.delete(id);
-      // What fails is expired by a job or the sweep instead.
+      // After a failed call, a job or the sweep expires the records instead.
       const early = await onDue(ids).catch(() => new Map<string, number>());
       for (const [id, retryInMs] of early) arm(id, retryInMs);
     }

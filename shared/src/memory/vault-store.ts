@@ -1,3 +1,8 @@
+/**
+ * The vault's storage in one process, for development and tests. Sealing is not here: it stores texts that
+ * `vault/seal.ts` made.
+ */
+
 import { bucketOf } from '@parley/core/domain/ids';
 import type { CredentialRef } from '../domain/credential.ts';
 import type { SealedKindsOf, SealedRecord } from '../ports/sealed.ts';
@@ -6,20 +11,20 @@ import { ownerKey } from './owner-key.ts';
 
 interface MemoryCredential extends Omit<StoredCredential, 'now'> {
   readonly ref: CredentialRef;
-  /** The flow that obtained it, unless it was replaced since. */
+  /** The flow that obtained the credential; absent after a replacement. */
   readonly flowId?: string;
 }
 
 interface Staged {
   readonly flow: StagedFlow;
-  /** Undefined once it has expired. The flow is still listed then. */
+  /** Undefined once the staged credential has expired; the flow is still listed then. */
   sealed: string | undefined;
   readonly expiry: NodeJS.Timeout;
 }
 
 const SLEEP_MAX_MS = 0x7fffffff;
 
-/** Sealed credentials in one process. They do not outlive it. */
+/** Sealed credentials in one process. They are lost when it ends. */
 export function createMemoryVaultStore(): VaultStore {
   const credentials = new Map<string, MemoryCredential>();
   const staged = new Map<string, Staged>();

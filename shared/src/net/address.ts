@@ -1,7 +1,7 @@
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 
-// The IANA special-purpose registry, multicast and reserved space, and one public address that a cloud provider uses
-// internally.
+// The IANA special-purpose registry, multicast and reserved addresses, and one public address that a cloud provider
+// uses internally.
 const SPECIAL_IPV4: readonly (readonly [string, number])[] = [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],
@@ -24,7 +24,7 @@ const SPECIAL_IPV4: readonly (readonly [string, number])[] = [
   ['240.0.0.0', 4],
 ];
 
-// Ranges within global unicast that tunnel to IPv4 addresses or are not on the Internet.
+// Ranges of global unicast addresses that are tunnels to IPv4 or not reachable on the Internet.
 const SPECIAL_IPV6: readonly (readonly [string, number])[] = [
   ['2001::', 23],
   ['2001:db8::', 32],
@@ -35,11 +35,11 @@ const SPECIAL_IPV6: readonly (readonly [string, number])[] = [
 
 const specialIpv4 = blockList(SPECIAL_IPV4, 'ipv4');
 const specialIpv6 = blockList(SPECIAL_IPV6, 'ipv6');
-// All other IPv6 addresses are local, mapped, translated, multicast or not assigned yet.
+// All other IPv6 addresses are local, mapped, translated, multicast or unassigned.
 const globalIpv6 = blockList([['2000::', 3]], 'ipv6');
 const loopbackIpv4 = blockList([['127.0.0.0', 8]], 'ipv4');
 
-/** True for an address on the public Internet. Takes the text form without brackets. An address with a zone is local. */
+/** True for an address on the public Internet, given as text without brackets. An address with a zone is local. */
 export function isPublicAddress(address: string): boolean {
   if (isIPv4(address)) return !specialIpv4.check(address, 'ipv4');
   if (!isIPv6(address) || address.includes('%')) return false;

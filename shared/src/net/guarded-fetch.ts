@@ -1,3 +1,8 @@
+/**
+ * The HTTP client for URLs that others choose, protected against requests to internal addresses (SSRF). Which ranges
+ * are public is decided in `address.ts`; retries and signatures are the callers' business.
+ */
+
 import { Resolver as DnsResolver, lookup as systemLookup } from 'node:dns/promises';
 import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
@@ -10,29 +15,29 @@ import type {
 } from '../ports/delivery/guarded-fetch.ts';
 import { isLoopbackAddress, isPublicAddress } from './address.ts';
 
-/** An address as the resolver gives it. */
+/** An address that a host name resolves to. */
 export interface ResolvedAddress {
   readonly address: string;
   readonly family: number;
 }
 
-/** All addresses of a host name. Empty when it has none. Stops when aborted. */
+/** Resolves a host name to all its addresses; the list is empty when it has none. Stops when aborted. */
 export type Resolver = (host: string, signal: AbortSignal) => Promise<readonly ResolvedAddress[]>;
 
 export interface GuardOptions {
-  /** Allow http and https to `localhost` and loopback addresses, for development. */
+  /** Allows http and https to `localhost` and loopback addresses, for development. */
   readonly allowLoopback?: boolean;
-  /** For the whole call, including name resolution, in ms. Default 5 s. */
+  /** The time limit of a whole call, including name resolution, in ms. Default 5 s. */
   readonly timeoutMs?: number;
-  /** Default 64 kB. */
+  /** The maximum size of a reply's body. Default 64 kB. */
   readonly responseBytesMax?: number;
-  /** Whether the body of a reply is read. If not, the call ends with status and headers. Default `read`. */
+  /** Whether to read the body of a reply. With `ignored`, the call ends after status and headers. Default `read`. */
   readonly body?: 'read' | 'ignored';
-  /** Default: queries the name servers of the system directly. */
+  /** The resolver. By default, the system's name servers are queried directly. */
   readonly resolve?: Resolver;
 }
 
-/** A guarded call failed. The message contains neither URL, headers nor content. */
+/** The error of a guarded call. Its message contains neither the URL nor headers or content. */
 export class GuardedFetchError extends Error {
   override readonly name = 'GuardedFetchError';
   readonly code: GuardedFetchFault;
@@ -60,7 +65,7 @@ export function createGuardedFetch(options: GuardOptions = {}): GuardedFetch {
     const signal = AbortSignal.timeout(timeoutMs);
     const addresses = await withinTime(signal, resolveAddresses(url, resolve, signal));
     const mayCall = isLoopbackHost(url) ? isLoopbackAddress : isPublicAddress;
-    // A single forbidden address refuses the call, because the connection may use any of the addresses.
+    // One forbidden address is enough to refuse the call, because the connection may use any of them.
     if (!addresses.every(({ address }) => mayCall(address))) throw new GuardedFetchError('refused_address');
     try {
       return await withinTime(signal, send({ url, request, addresses, signal, responseBytesMax, body }));
@@ -72,8 +77,8 @@ export function createGuardedFetch(options: GuardOptions = {}): GuardedFetch {
 }
 
 /**
- * False for a URL that a guarded fetch always refuses, whatever its name resolves to: not https, with user information,
- * or with a private address in any notation.
+ * False for a URL that a guarded fetch always refuses, whatever its host resolves to: one without https, with user
+ * information, or with a private address in any notation.
  */
 export function mayBeCalled(
   text: string,
@@ -88,7 +93,7 @@ export function mayBeCalled(
   }
 }
 
-/** A lookup function for `net.connect` that returns only the addresses that were checked. */
+/** A lookup function for `net.connect` that returns only the checked addresses. */
 export function pinnedLookup(addresses: readonly ResolvedAddress[]): LookupFunction {
   return (_host, { all }, callback) => {
     const first = addresses[0];
@@ -108,7 +113,7 @@ function checkedUrl(text: string, allowLoopback: boolean): URL {
   return url;
 }
 
-/** True for a literal loopback host. Another name that resolves to loopback is treated as an attack. */
+/** True for a literal loopback host. Any other name that resolves to loopback is treated as an attack. */
 function isLoopbackHost(url: URL): boolean {
   const host = bareHost(url);
   return host === 'localhost' || isLoopbackAddress(host);
@@ -132,11 +137,11 @@ async function resolveAddresses(
 }
 
 /**
- * Queries the name servers directly. The system's lookup uses the small thread pool of this process, so names that
- * resolve slowly would delay all other work.
+ * Queries the name servers directly. The system's lookup would occupy the small thread pool of this process, so that
+ * slow names delay all other work.
  */
 const resolveByName: Resolver = async (host, signal) => {
-  // localhost is in the hosts file and not on the name servers.
+  // `localhost` is in the hosts file, not on the name servers.
   if (host === 'localhost') return systemLookup(host, { all: true });
   const resolver = new DnsResolver();
   const cancel = () => resolver.cancel();
@@ -171,7 +176,7 @@ async function send(sending: Sending): Promise<GuardedReply> {
   const start = url.protocol === 'https:' ? requestHttps : requestHttp;
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     const { method = 'GET', headers, body } = request;
-    // No agent: the address of a kept connection was checked for another call.
+    // No agent is used, because the address of a reused connection was checked for another call.
     const outgoing = start(url, {
       method,
       headers: { ...headers },
@@ -179,7 +184,7 @@ async function send(sending: Sending): Promise<GuardedReply> {
       signal,
       lookup: pinnedLookup(addresses),
     });
-    // A reply that switches protocols causes neither a response nor an error: the connection closes.
+    // A reply that switches protocols causes neither a response nor an error; the connection just closes.
     outgoing
       .once('response', resolve)
       .once('error', reject)

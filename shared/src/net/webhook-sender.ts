@@ -3,7 +3,7 @@ import type { SendWebhook, WebhookReply, WebhookRequest } from '../ports/deliver
 import { createGuardedFetch, GuardedFetchError, type GuardOptions } from './guarded-fetch.ts';
 import { signatureOf } from './webhook-signature.ts';
 
-// For a delivery, including name resolution. Well below the lease of the outbox.
+// The time limit of one delivery, including name resolution. It is well below the lease of the outbox.
 const WEBHOOK_TIMEOUT_MS = 15_000;
 
 export type WebhookSenderOptions = Pick<GuardOptions, 'allowLoopback' | 'resolve' | 'timeoutMs'>;
@@ -43,7 +43,7 @@ function replyOf({ status, headers }: GuardedReply, now: number): WebhookReply {
   return { type: 'replied', status, ...(retryAfterMs !== undefined && { retryAfterMs }) };
 }
 
-/** Parses seconds or a date (RFC 9110, 10.2.3). Undefined for any other text. */
+/** Parses seconds or an HTTP date (RFC 9110, 10.2.3). Undefined for any other text. */
 function retryAfterOf(text: string | undefined, now: number): number | undefined {
   if (text === undefined) return undefined;
   if (/^[0-9]{1,10}$/.test(text)) return Number(text) * 1000;

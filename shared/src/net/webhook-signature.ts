@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 
 interface SignatureInput {
   readonly webhookId: string;
-  /** Whole seconds since 1970. */
+  /** The signing time in whole seconds since 1970. */
   readonly timestamp: number;
   /** The body exactly as it is sent. */
   readonly body: string;
@@ -10,8 +10,8 @@ interface SignatureInput {
 }
 
 /**
- * The value of `webhook-signature`: one `v1` signature (HMAC-SHA256, base64) for each secret, in their order, so that a
- * receiver which knows any of them can verify (Standard Webhooks 1.0, symmetric signatures).
+ * The value of `webhook-signature`: one `v1` signature (HMAC-SHA256, base64) for each secret, in order. A receiver that
+ * knows any of the secrets can verify it (Standard Webhooks 1.0, symmetric signatures).
  */
 export function signatureOf({ webhookId, timestamp, body, secrets }: SignatureInput): string {
   const signed = `${webhookId}.${timestamp}.${body}`;

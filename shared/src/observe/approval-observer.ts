@@ -20,13 +20,13 @@ interface ApprovalObserverDeps {
   readonly log: Log;
   readonly tracer: Tracer;
   readonly metrics: Metrics;
-  /** Parent context of new spans. Absent: each span begins a trace of its own. */
+  /** The parent context of new spans. If absent, each span starts its own trace. */
   readonly context?: () => Context;
 }
 
 /**
- * Makes the observer of approvals: one log line, one short span and one count per step. They never contain arguments or
- * reasons. The spans of later steps link to the span of the request, on any pod.
+ * Makes the observer of approvals: one log line, one short span and one count for each step. None of these contain
+ * arguments or reasons. The spans of later steps link to the span of the request, on any pod.
  */
 export function createApprovalObserver(deps: ApprovalObserverDeps): RecordObserver<ApprovalTypes> {
   const { log, metrics, tracer, context = () => ROOT_CONTEXT } = deps;

@@ -1,3 +1,8 @@
+/**
+ * The logger of every process, which keeps secrets out of its lines and never lets a slow reader block the process.
+ * What is logged, and at which level, is decided by the callers.
+ */
+
 import { type DestinationStream, type LevelWithSilent, type Logger, pino } from 'pino';
 
 /** A structured logger: one line of JSON per call. Pass fields first, then the message. */
@@ -12,7 +17,7 @@ interface LogOptions {
 const CENSORED = '[redacted]';
 const DEPTH_MAX = 4;
 
-/** Names whose values are never written. Callers must not log them either; this is a second safeguard. */
+/** The values of these fields are never written. Callers must not log them either; this is a second safeguard. */
 const SECRET_NAMES = [
   ...['message', 'title', 'description', 'requestedSchema', 'url', 'webhookUrl', 'onUnavailable'],
   ...['answer', 'content', 'settlement', 'responseId', 'body', 'messages', 'traceparent'],
@@ -23,8 +28,8 @@ const SECRET_NAMES = [
 const SECRETS: ReadonlySet<string> = new Set(SECRET_NAMES);
 
 /**
- * What libraries put into error messages: URLs, tokens, arguments of commands, parts of JSON. A token is searched from its
- * first character only, and a fault of JSON quotes a few words, so that a long message takes no longer than its length.
+ * Secrets that libraries put into error messages: URLs, tokens, arguments of commands, parts of JSON. The patterns run
+ * in linear time: a token is matched only from its first character, and a JSON error quotes only a few words.
  */
 const LEAKS: readonly (readonly [RegExp, string])[] = [
   [/\b(?:https?|rediss?):\/\/[^\s"\\]+/g, '[url]'],
@@ -35,17 +40,20 @@ const LEAKS: readonly (readonly [RegExp, string])[] = [
 ];
 const ANY_LEAK = new RegExp(LEAKS.map(([pattern]) => pattern.source).join('|'), 'i');
 
-// Lines beyond this many bytes that nobody reads are dropped: a stuck reader must not take the memory of the process.
+// Beyond this many unread bytes, lines are dropped: a stuck reader must not exhaust the memory of the process.
 const UNREAD_BYTES_MAX = 16 * 1024 * 1024;
 
-/** How long a process that exits waits for a reader of its last lines who takes nothing, and for any reader; in ms. */
+/**
+ * How long an exiting process waits for a reader that takes none of its last lines, in ms. `LAST_LINES_MS` limits the
+ * wait for any reader.
+ */
 const IDLE_READER_MS = 1_000;
 const LAST_LINES_MS = 5_000;
 
 /**
- * Makes the logger of a process. Writes to stdout unless a `destination` is given. A write does not wait for the reader of
- * stdout: with a full pipe a synchronous one would stop everything else. What is unwritten at the exit is written then, for
- * as long as somebody reads it.
+ * Makes the logger of a process. It writes to stdout unless a `destination` is given. Writes are asynchronous, because
+ * a synchronous write to a full pipe would block the whole process. Lines that are unwritten at the exit are written
+ * then, for as long as somebody reads them.
  */
 export function createLog({ service, level, pod }: LogOptions, destination?: DestinationStream): Log {
   return pino(
@@ -56,7 +64,8 @@ export function createLog({ service, level, pod }: LogOptions, destination?: Des
       formatters: { level: (label) => ({ level: label }), log: withoutSecrets },
       // pino's own serializer would write all properties of an error.
       serializers: { err: (value: unknown) => (value instanceof Error ? describe(value, 1) : value) },
-      // Only top-level names: pino's wildcards would cost more than the rest of the line. `log` above covers nested ones.
+      // Only top-level names are listed, because pino's wildcards would cost more than the rest of the line. `log`
+      // above covers nested names.
       redact: { paths: SECRET_NAMES, censor: CENSORED },
       hooks: { streamWrite: withoutLeaks },
     },
@@ -65,10 +74,10 @@ export function createLog({ service, level, pod }: LogOptions, destination?: Des
 }
 
 function openStdout(): DestinationStream {
-  /** Set at the exit: how much was unwritten when a reader last took some of it. */
+  /** Set at the exit: when the last reading was seen, and how many bytes were unwritten then. */
   let last: { readonly since: number; readonly at: number; readonly unwritten: number } | undefined;
 
-  /** Whether a write into a full pipe is tried again: always until the exit, and then while somebody reads. */
+  /** Whether to retry a write to a full pipe: always before the exit, and during the exit only while somebody reads. */
   function isWorthwhile(_error: Error, ofThis: number, ofOthers: number): boolean {
     if (last === undefined) return true;
     const [now, unwritten] = [performance.now(), ofThis + ofOthers];
@@ -77,20 +86,21 @@ function openStdout(): DestinationStream {
   }
 
   const stdout = pino.destination({
-    // Node makes a pipe non-blocking when it is asked for: a write into a full one then fails instead of holding a thread.
+    // By its descriptor, Node makes the pipe non-blocking: writing to a full pipe then fails instead of blocking a
+    // thread.
     fd: process.stdout.fd,
     sync: false,
     maxLength: UNREAD_BYTES_MAX,
     retryEAGAIN: isWorthwhile,
   });
-  // It comes before pino's own listener, which would wait for the reader for ever.
+  // This listener must run before pino's own, which would wait for the reader for ever.
   process.prependListener('exit', () => {
     const now = performance.now();
     last = { since: now, at: now, unwritten: Number.POSITIVE_INFINITY };
     try {
       stdout.flushSync();
     } catch {
-      // Nobody reads.
+      // Nobody reads the pipe any more, so the last lines are lost.
     }
     stdout.destroy();
   });
@@ -122,7 +132,7 @@ function showable(value: unknown, depth: number): unknown {
   );
 }
 
-// Other properties of errors are not written: a Redis error has its command, and a ParleyError the elicitation.
+// Other properties of an error are omitted: a Redis error contains its command, and a ParleyError the elicitation.
 function describe(error: Error, depth: number): Record<string, unknown> {
   return {
     type: error.name,

@@ -1,3 +1,8 @@
+/**
+ * Defines every metric of a process in one place, so that names, labels and buckets stay consistent. When a metric is
+ * counted is decided by the observers and callers.
+ */
+
 import type { Meter } from '@opentelemetry/api';
 import type { EndedApprovalStatus } from '@parley/core/domain/approvals/status';
 import { MODES, type Mode, type TerminalStatus } from '@parley/core/domain/elicitations/status';
@@ -22,7 +27,8 @@ import {
 } from './metrics/metric-labels.ts';
 import { createNamedMeter, type MetricNames } from './metrics/named-meter.ts';
 
-// Seconds. The upper limits are the default deadline of a question, and the delay at which a wake no longer feels live.
+// These buckets are in seconds. They end at the default deadline of a question, and at the delay after which a wake no
+// longer feels live.
 const WAIT_BUCKETS = [1, 5, 15, 60, 300, 600];
 const WAKE_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 const LATE_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
@@ -33,11 +39,11 @@ const TENANTS_MAX = 100;
 /** The instruments of a process. */
 export type Metrics = ReturnType<typeof createMetrics>;
 
-/** How the instruments are named, and how many series they have. */
+/** The names of the instruments, and the limit of their series. */
 export interface MetricsOptions {
-  /** How many tenants have series of their own. */
+  /** How many tenants get series of their own. */
   readonly tenantsMax?: number;
-  /** `both`: each instrument also has its name of earlier builds. */
+  /** With `both`, each instrument also has the name that earlier builds used. */
   readonly names?: MetricNames;
 }
 
@@ -47,7 +53,7 @@ interface MetricVariables {
   readonly PARLEY_METRICS_NAMES: MetricNames;
 }
 
-/** The options that the environment names. */
+/** The options that the environment sets. */
 export function metricsOptions({
   PARLEY_LIMIT_METRIC_TENANTS: tenantsMax,
   PARLEY_METRICS_NAMES: names,
@@ -55,7 +61,7 @@ export function metricsOptions({
   return { tenantsMax, names };
 }
 
-/** Every instrument of a process. infra/telemetry/metrics.json describes each. Times are in seconds. */
+/** All instruments of a process. infra/telemetry/metrics.json describes each. Times are in seconds. */
 export function createMetrics(
   meter: Meter,
   { tenantsMax = TENANTS_MAX, names = 'prefixed' }: MetricsOptions = {},
@@ -73,7 +79,7 @@ export function createMetrics(
 
 type Factories = ReturnType<typeof instrumentFactories>;
 
-/** Of elicitations and approvals. */
+/** Instruments for elicitations and approvals. */
 function recordInstruments(make: Factories) {
   return {
     tenantOutcomes: make.counter<{ tenant: string; outcome: TerminalStatus }>(
@@ -121,7 +127,7 @@ function recordInstruments(make: Factories) {
   };
 }
 
-/** Of the process, its streams and requests, and what it repairs and delivers. */
+/** Instruments for the process, its streams and requests, its repairs and deliveries. */
 function processInstruments(make: Factories) {
   return {
     sseConnections: make.upDown('sse_connections', 'Open event streams on this pod.'),
@@ -148,7 +154,7 @@ function processInstruments(make: Factories) {
       'Attempts to push an update of an A2A task, by what came of them.',
       PUSH_OUTCOMES.map((outcome) => ({ outcome })),
     ),
-    /** `route` is the pattern of the route, never the path. `status` is the status code. */
+    /** `route` is the pattern of the route, never the path. `status` is the HTTP status code. */
     httpRequests: make.counter<{ route: string; method: string; status: number }>(
       'http_requests',
       'HTTP requests by route pattern.',
@@ -176,7 +182,7 @@ function processInstruments(make: Factories) {
   };
 }
 
-/** Of turns. */
+/** Instruments for turns. */
 function turnInstruments(make: Factories) {
   return {
     tenantTurns: make.counter<{ tenant: string; outcome: (typeof TURN_ENDS)[number] }>(

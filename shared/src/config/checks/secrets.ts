@@ -1,14 +1,14 @@
 import { parseServiceKeys } from '../service-keys.ts';
 import type { Env } from '../variables.ts';
 
-/** Texts that stand where a secret belongs, in files and pages that everybody can read. */
+/** Placeholders for secrets that are published in example files and web pages. */
 const PUBLISHED = /development-only|a-string-secret-at-least-256-bits-long|your-(?:256-bit-)?secret/i;
 const PLACEHOLDER = /REPLACE[-_]?ME|CHANGE[-_]?ME/i;
-/** Random text of 24 characters has more, whatever its alphabet. */
+/** A random text of 24 characters has more different characters than this in any alphabet. */
 const DIFFERENT_CHARACTERS_MIN = 5;
 const REPEATED = /^(.{1,12}?)\1+$/;
 
-/** Why a secret is easy to guess. Undefined where nothing speaks against it. */
+/** Why a secret is easy to guess. Undefined when it looks random. */
 function weaknessOf(secret: string): string | undefined {
   if (secret.trim() === '') return 'consists of blanks';
   if (PUBLISHED.test(secret)) return 'is a published default, so everybody knows it';
@@ -17,7 +17,7 @@ function weaknessOf(secret: string): string | undefined {
   return REPEATED.test(secret) ? 'only repeats a short text' : undefined;
 }
 
-/** Secrets that production refuses, a sentence each. Never repeats a secret. */
+/** The reasons why production refuses the configured secrets, one sentence each. They never repeat a secret. */
 export function faultsOfSecrets(env: Env): string[] {
   const { PARLEY_JWT_SECRET: jwtSecret } = env;
   const { keys } = parseServiceKeys(env.PARLEY_API_KEYS);

@@ -1,6 +1,11 @@
+/**
+ * The limits of Parley as variables, so that every limit has a default and a description. The code that enforces a
+ * limit is not here.
+ */
+
 import { integer } from './schemas.ts';
 
-/** The variables that bound what callers may use: part of `Variables`. */
+/** The variables that limit what callers may use. They are part of `Variables`. */
 export const LIMIT_VARIABLES = {
   PARLEY_LIMIT_USER_WRITES: integer([300, 1, 1e9], 'Writes of one user in 10 s.'),
   PARLEY_LIMIT_USER_STREAMS: integer([20, 1, 1e6], 'Open event streams of one user.'),
@@ -143,5 +148,6 @@ export const LIMIT_VARIABLES = {
     'Memory for the open questions and approvals that one pod asked, moved or showed: an answer to one of them needs no read.',
   ),
 
-  // The OpenTelemetry SDK reads these and all its other variables by itself. Listed is what decides whether it starts.
+  // The OpenTelemetry SDK reads all its variables itself. Only those are listed here that decide whether the SDK
+  // starts.
 };

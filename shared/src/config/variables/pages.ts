@@ -4,7 +4,7 @@ import { integer, text } from './schemas.ts';
 
 const TITLE_CHARACTERS_MAX = 80;
 
-/** The variables of what hosted pages show: part of `Variables`. */
+/** The variables for the content of hosted pages. They are part of `Variables`. */
 export const PAGE_VARIABLES = {
   PARLEY_TITLE: z
     .string()

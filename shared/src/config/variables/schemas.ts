@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-// Schemas for single variables: they parse a text to a typed value. `about` is the description.
+// Schemas for single variables. Each parses a text to a typed value and takes the variable's description as `about`.
 
 export const text = (about: string) => z.string().optional().describe(about);
 export const list = (about: string) =>
@@ -37,7 +37,8 @@ export const flag = (about: string) =>
 export const nodes = (about: string) =>
   list(about).transform((parts, issues) =>
     parts.map((part) => {
-      // The brackets of an IPv6 address tell its colons from that of the port; they are no part of the address.
+      // An IPv6 address is in brackets, which separate its colons from the port; the brackets are not part of the
+      // address.
       const [, address, name, port] = /^(?:\[([^\]]+)\]|([^:[\]]+)):([0-9]{1,5})$/.exec(part) ?? [];
       const host = address ?? name;
       if (host !== undefined) return { host, port: Number(port) };

@@ -1,6 +1,6 @@
 import { integer } from './schemas.ts';
 
-/** The variables that say how long something is kept or may take, and how often something happens: part of `Variables`. */
+/** The variables for durations and intervals. They are part of `Variables`. */
 export const TIME_VARIABLES = {
   PARLEY_RETENTION_SECONDS: integer(
     [86_400, 1, 31_536_000],

@@ -1,3 +1,8 @@
+/**
+ * Stores the push targets of A2A tasks, sealed, with the position up to which each was served. Sending is not here, but
+ * in `deliver.ts`.
+ */
+
 import { ParleyError } from '@parley/core/domain/errors';
 import {
   bucketOf,
@@ -12,36 +17,39 @@ import type { OutboxTask } from '../../ports/delivery/outbox.ts';
 import type { SubscribingKind } from '../../ports/delivery/subscriptions.ts';
 import type { OwnerRecords } from '../../ports/owner-records.ts';
 
-/** Where the updates of a task are pushed, and how the receiver knows who pushes. */
+/** Where the updates of a task are pushed, and the credentials that identify Parley to the receiver. */
 export const PushTarget = z.object({
   id: z.string(),
   url: z.string(),
   token: z.string(),
   authentication: z.object({ scheme: z.string(), credentials: z.string() }).optional(),
-  /** The version of A2A in which the updates are sent. */
+  /** The A2A version of the updates. */
   version: z.enum(['1.0', '0.3']),
 });
 export type PushTarget = z.infer<typeof PushTarget>;
 
-/** Seals targets, which hold credentials, for one task. */
+/** Seals the push targets of a task, because they contain credentials. */
 export interface PushSeals {
   seal(task: StreamRef, text: string): string;
-  /** Undefined for what cannot be opened, such as with a key that was removed. */
+  /** Undefined when the value cannot be opened, for example because its key was removed. */
   unseal(task: StreamRef, sealed: string): string | undefined;
 }
 
-/** The push targets of tasks, each in one of a few slots of its task. */
+/** The push targets of tasks. A task has a few numbered slots, each for one target. */
 export interface PushStore {
   /** How long a target is kept, in ms. */
   readonly keepMs: number;
-  /** Keeps a target, in place of one with its id, whose position it takes over. Throws `invalid_request` when the task has too many. */
+  /**
+   * Stores a target and returns its slot. A target with the same id is replaced, and the new one continues from its
+   * position. Throws `invalid_request` when the task has too many targets.
+   */
   put(task: StreamRef, target: PushTarget): Promise<number>;
-  /** Throws `invalid_request` when the task has too many targets for one more with this id. */
+  /** Throws `invalid_request` when the task has no room for another target with this id. */
   checkRoom(task: StreamRef, id: string): Promise<void>;
   list(task: StreamRef): Promise<readonly PushTarget[]>;
   /** The slots that hold targets. */
   slots(task: StreamRef): Promise<readonly number[]>;
-  /** The target in a slot, with how far it was delivered to. */
+  /** The target in a slot, with the position up to which it was served. */
   open(task: StreamRef, slot: number): Promise<OpenTarget | undefined>;
   remove(task: StreamRef, id: string): Promise<boolean>;
 }
@@ -52,24 +60,27 @@ export interface OpenTarget {
   /** The last event whose updates were delivered. */
   readonly position: string | undefined;
   /**
-   * Records a later position, in one step. False, and nothing is changed, when the slot has another target by now, or another
-   * delivery has moved the position.
+   * Records a later position atomically. Returns false and changes nothing when the slot now has another target, or
+   * another delivery has moved the position.
    */
   move(position: string): Promise<boolean>;
 }
 
-/** The kind that follows turns with targets. Its tasks name what has changed; each becomes a delivery for each target. */
+/**
+ * The delivery kind that follows turns with push targets. Its tasks name what changed; each leads to one delivery task
+ * per target.
+ */
 export const A2A_PUSH = 'a2a-push' satisfies SubscribingKind;
-/** The kind that delivers to one target. */
+/** The delivery kind that serves one target. */
 export const A2A_DELIVER = 'a2a-deliver';
 const SLOTS = [0, 1, 2, 3, 4] as const;
 
-/** The task that delivers to the target in a slot what it does not have yet. */
+/** The task that sends a slot's target the updates that it does not have yet. */
 export function deliverTask(task: StreamRef, slot: number): OutboxTask {
   return { kind: A2A_DELIVER, subject: `${formatStreamPath(task)}/${slot}`, bucket: bucketOf(task) };
 }
 
-/** The turn and the slot of such a task; undefined when it cannot be read. */
+/** The turn and the slot of a task of `deliverTask`; undefined when its subject cannot be parsed. */
 export function parseDeliverTask({ subject }: OutboxTask) {
   const slash = subject.lastIndexOf('/');
   const stream = parseStreamPath(subject.slice(0, slash));
@@ -98,7 +109,10 @@ export function createPushStore({ records, seals, keepMs }: PushStoreDeps): Push
   }
   const entries = (task: StreamRef) => Promise.all(SLOTS.map((slot) => entry(task, slot)));
 
-  /** Removes what a target that is gone has left in its slot, unless the slot has another one whose position moves. */
+  /**
+   * Removes the position that an earlier target left in a slot. Compare-and-remove spares the position of a new target
+   * that is being served.
+   */
   async function forgetPosition(task: StreamRef, slot: number): Promise<void> {
     const left = await records.read(ownerOf(task), positionName(task, slot));
     if (left !== undefined) await records.remove(ownerOf(task), positionName(task, slot), left);
@@ -108,7 +122,7 @@ export function createPushStore({ records, seals, keepMs }: PushStoreDeps): Push
     keepMs,
     async put(task, target) {
       const to = seals.seal(task, JSON.stringify(target));
-      // An attempt that fails was overtaken by another change, after which the slots are looked at anew.
+      // A failed replacement means that another change came first; the loop then reads the slots again.
       for (;;) {
         const kept = await entries(task);
         const { slot, sealed } =

@@ -4,10 +4,10 @@ import { isReferenceId } from '@parley/core/domain/ids';
 const MARK_LENGTH = 22;
 const PARALLEL = 'a2a.';
 const OF_KEY = 'a2k.';
-// A conversation id has room for the marks of a key and of a parallel task.
+// A conversation id must have room for the marks of a service key and of a parallel task.
 const CONTEXT_LENGTH_MAX = 128 - PARALLEL.length - OF_KEY.length - 2 * (MARK_LENGTH + 1);
 
-/** The context that a client names. Throws `invalid_request`. */
+/** Checks the context id that a client sent. Throws `invalid_request`. */
 export function checkContextId(contextId: string): string {
   const isOurs = contextId.startsWith(PARALLEL) || contextId.startsWith(OF_KEY);
   if (isReferenceId(contextId) && contextId.length <= CONTEXT_LENGTH_MAX && !isOurs) return contextId;
@@ -18,12 +18,18 @@ export function checkContextId(contextId: string): string {
   });
 }
 
-/** The conversation of a context that a service key began for a person. `digest` is a base64url digest of the key's name. */
+/**
+ * The conversation id for a context that a service key began for a person. `digest` is a base64url digest of the key's
+ * name.
+ */
 export function conversationOfKey(digest: string, contextId: string): string {
   return `${OF_KEY}${digest.slice(0, MARK_LENGTH)}.${contextId}`;
 }
 
-/** The conversation of a task that runs beside another one of its conversation. `digest` is a base64url digest of its message. */
+/**
+ * The conversation id for a task that runs in parallel to another task of the conversation. `digest` is a base64url
+ * digest of its message.
+ */
 export function parallelConversation(conversationId: string, digest: string): string {
   return `${PARALLEL}${digest.slice(0, MARK_LENGTH)}.${conversationId}`;
 }
@@ -33,7 +39,7 @@ export function isOfKey(digest: string, conversationId: string): boolean {
   return without(PARALLEL, conversationId).startsWith(conversationOfKey(digest, ''));
 }
 
-/** The context of a task, by the conversation of its turn. */
+/** The context id that belongs to the conversation of a turn. */
 export function contextOf(conversationId: string): string {
   return without(OF_KEY, without(PARALLEL, conversationId));
 }

@@ -1,3 +1,8 @@
+/**
+ * The schema and the wording of Parley's A2A extension, shared by the A2A surface and by agents that call other agents.
+ * Which messages carry its parts is decided by those two.
+ */
+
 import { RISKS, riskNote } from '@parley/core/domain/approvals/risk';
 import { askerOf } from '@parley/core/domain/elicitations/asker';
 import type { Elicitation } from '@parley/core/domain/elicitations/elicitation';
@@ -6,12 +11,12 @@ import { z } from 'zod';
 import type { WirePart } from './wire.ts';
 
 /**
- * The A2A extension by which a task asks a person and takes the answer. A question is a data part of a status message; an
- * answer is a data part of a message to the task. docs/a2a.md has the schemas and examples.
+ * The URI of the A2A extension by which a task asks a person and takes the answer. A question is a data part of a
+ * status message; an answer is a data part of a message to the task. docs/a2a.md has the schemas and examples.
  */
 export const ELICITATION_EXTENSION = 'https://parley.dev/a2a/extensions/elicitation/v1';
 
-/** A question, and how it ended. */
+/** A question and its outcome. */
 export const QuestionData = z.looseObject({
   type: z.literal('elicitation'),
   elicitationId: z.string(),
@@ -44,7 +49,7 @@ export const AnswerData = z.looseObject({
 });
 export type AnswerData = z.infer<typeof AnswerData>;
 
-/** A question as the extension shows it. `question` is what the client of its turn shows. */
+/** A question in the extension's form. `question` is the elicitation as the client of its turn displays it. */
 export function questionDataOf(question: Elicitation): QuestionData {
   const { elicitationId, mode, message, title, description, requestedSchema, url, completion } = question;
   const { sensitive, risk, status, action, reason, expiresAt } = question;
@@ -77,7 +82,7 @@ export function questionsIn(parts: readonly Pick<WirePart, 'data'>[]): QuestionD
   });
 }
 
-/** A question in words, for clients that do not know the extension. */
+/** A question as plain text, for clients that do not know the extension. */
 export function questionText(question: QuestionData): string {
   const { mode, message, description, requestedSchema, url, agent, risk } = question;
   const asked = `${agent === undefined ? '' : `${agent} asks: `}${message}${riskNote(risk)}`;

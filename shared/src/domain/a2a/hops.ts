@@ -1,15 +1,15 @@
 /**
- * The metadata of a message that begins a task: how many deployments have delegated it through A2A or AG-UI, this one included. It ends
- * chains of agents that delegate to each other in a circle.
+ * The metadata key for the number of deployments that have delegated a task through A2A or AG-UI so far, including the
+ * sender. It ends chains of agents that delegate to each other in a circle.
  */
 export const HOPS_KEY = 'https://parley.dev/a2a/hops';
 
-/** The number in the metadata of a message; 0 without one. */
+/** The number of hops in the metadata of a message; 0 when there is none. */
 export function hopsIn(metadata: Readonly<Record<string, unknown>> | undefined): number {
   const hops = metadata?.[HOPS_KEY];
   return typeof hops === 'number' && Number.isSafeInteger(hops) && hops > 0 ? hops : 0;
 }
 
-/** Why what was delegated too often is refused. */
+/** The error text for a task that was delegated too often. */
 export const TOO_MANY_HOPS =
   'The task was delegated through more deployments than this one allows; its agents may delegate to each other in a circle.';

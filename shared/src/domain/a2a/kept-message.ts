@@ -3,7 +3,7 @@ import { jsonIn } from '@parley/core/domain/parsed';
 import { z } from 'zod';
 import type { WireMessage, WirePart } from './wire.ts';
 
-/** What a client's message has beside its parts, for the history of its task. */
+/** The fields of a client's message apart from its parts, kept for the history of its task. */
 export const KeptMessage = z.object({
   messageId: z.string(),
   metadata: z.record(z.string(), z.unknown()).optional(),
@@ -12,32 +12,32 @@ export const KeptMessage = z.object({
 });
 export type KeptMessage = z.infer<typeof KeptMessage>;
 
-/** A piece of the text that a message became: its kind, and its length in UTF-16 code units. */
+/** One piece of the text that a message was converted to: its kind, and its length in UTF-16 code units. */
 const Piece = z.object({ type: z.enum(['text', 'data']), length: z.int().nonnegative() });
 
-/** The message that began a task. The turn has its text, so only how that was made of parts is kept beside it. */
+/** The message that began a task. The turn stores its text, so only the division into parts is kept here. */
 export const FirstMessage = KeptMessage.extend({ pieces: z.array(Piece).optional() });
 export type FirstMessage = z.infer<typeof FirstMessage>;
 
-/** A part of a message that answered: a text beside its answers, or an answer without its content. */
+/** A part of an answering message: a text beside the answers, or an answer without its content. */
 const AnswerPart = z.union([
   z.object({ text: z.string() }),
   z.object({ elicitationId: z.string(), action: z.enum(ACTIONS) }),
 ]);
 
-/** A message that answered. The rows of its questions have the content of its answers. */
+/** A message with answers. The content of the answers is stored in the rows of their questions. */
 export const AnswerMessage = KeptMessage.extend({
-  /** The surface that the answers are recorded with. */
+  /** The surface with which the answers are recorded. */
   surface: z.string(),
-  /** Absent where its text is the answer. */
+  /** Absent when the text of the message is itself the answer. */
   parts: z.array(AnswerPart).optional(),
 });
 export type AnswerMessage = z.infer<typeof AnswerMessage>;
 
-/** What stands between two pieces of a text. */
+/** The separator between two pieces of a text. */
 export const PIECE_GAP = '\n\n';
 
-/** The pieces of a text; undefined where it is one part of text, as clients send it. */
+/** The pieces of a text; undefined when it is a single text part, as most clients send it. */
 export function piecesOf(
   parts: readonly { readonly type: 'text' | 'data'; readonly text: string }[],
 ): FirstMessage['pieces'] {
@@ -45,7 +45,7 @@ export function piecesOf(
   return parts.map(({ type, text }) => ({ type, length: text.length }));
 }
 
-/** The parts of the message that began a task, as they were sent. A text that does not fit its pieces is one part. */
+/** Restores the parts of the message that began a task. A text that does not match its pieces becomes one part. */
 export function partsOfFirst(text: string, { pieces = [] }: Pick<FirstMessage, 'pieces'>): WirePart[] {
   const parts: WirePart[] = [];
   let at = 0;
@@ -59,7 +59,7 @@ export function partsOfFirst(text: string, { pieces = [] }: Pick<FirstMessage, '
   return at === text.length + PIECE_GAP.length ? parts : [{ text }];
 }
 
-/** What of a kept message stands in the history as it was sent. */
+/** The fields of a kept message that the history shows unchanged. */
 export function shownOfSent({
   messageId,
   metadata,

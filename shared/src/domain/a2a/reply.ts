@@ -6,25 +6,25 @@ import {
   type WireUpdate,
 } from './wire.ts';
 
-/** The artifact that an agent's text becomes. */
+/** The id of the artifact that holds the agent's text. */
 const REPLY_ARTIFACT = 'reply';
 
 const BLOCK_GAP = '\n\n';
 const HALF_CHARACTER = /[\ud800-\udbff]$/;
 
-/** The text of a task while it is written. */
+/** Collects the text of a task while the agent writes it. */
 interface TaskReply {
-  /** Adds text; the first half of a character waits for the second. */
+  /** Adds text. Half of a surrogate pair at the end waits for the other half. */
   text(block: string, text: string): readonly WireUpdate[];
   stepStarted(step: number): void;
-  /** Removes the text of a step that is repeated. */
+  /** Removes the text of a step that will be repeated. */
   stepRestarted(step: number): readonly WireUpdate[];
-  /** What must be sent before a status. */
+  /** The updates that must be sent before a status. */
   before(state: TaskState): readonly WireUpdate[];
   artifacts(): readonly WireArtifact[];
 }
 
-/** Collects an agent's text as one artifact, its blocks as paragraphs. */
+/** Collects an agent's text as one artifact; each block of text is a paragraph. */
 export function createReply(
   ref: { readonly taskId: string; readonly contextId: string },
   mode: 'chunks' | 'whole',
@@ -38,7 +38,7 @@ export function createReply(
     return { artifactId: REPLY_ARTIFACT, name: 'Reply', parts: [{ text }] };
   }
 
-  /** The chunk that was written and not sent, as far as its characters are whole. */
+  /** The text that has not been sent yet, without an incomplete surrogate pair at its end. */
   function chunk(): WireUpdate[] {
     const end = HALF_CHARACTER.test(written) ? written.length - 1 : written.length;
     const text = written.slice(sent.length, end).toWellFormed();

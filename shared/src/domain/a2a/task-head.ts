@@ -3,7 +3,7 @@ import type { Run } from '../runs/run.ts';
 import { contextOf } from './context.ts';
 import type { TaskHead } from './task.ts';
 
-/** The task that a turn is. */
+/** The task head of a turn. */
 export function taskHeadOf({ streamRequestId, conversationId, input }: Run): TaskHead {
   const content = input.at(-1)?.content;
   return { taskId: streamRequestId, contextId: contextOf(conversationId), text: textOfContent(content) };

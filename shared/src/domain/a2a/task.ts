@@ -1,3 +1,8 @@
+/**
+ * Derives A2A task states from the feed of a turn, so that all readers and push targets see the same task. Reading the
+ * feed and the HTTP formats are not here.
+ */
+
 import type { Approval } from '@parley/core/domain/approvals/approval';
 import { isApprovalEnded } from '@parley/core/domain/approvals/status';
 import { callText } from '@parley/core/domain/approvals/tool-title';
@@ -11,7 +16,7 @@ import { FirstMessage, partsOfFirst, shownOfSent } from './kept-message.ts';
 import { createReply } from './reply.ts';
 import { isTerminalState, type TaskState, type WireMessage, type WireTask, type WireUpdate } from './wire.ts';
 
-/** What identifies a task, and what its caller sent first. */
+/** The ids of a task, and the first message of its caller. */
 export interface TaskHead {
   /** The stream request of the turn. */
   readonly taskId: string;
@@ -19,13 +24,13 @@ export interface TaskHead {
   readonly text: string;
 }
 
-/** One entry of a turn's feed, joined with the question that it is about. `at` is ms on the Redis clock. */
+/** One entry of a turn's feed, joined with the question that it concerns. `at` is in ms on the Redis clock. */
 export type TaskItem =
   | {
       readonly type: 'elicitation';
       readonly at: number;
       readonly elicitation: Elicitation;
-      /** The caller's message that answered it, where it did. */
+      /** The caller's message that answered the question, if one did. */
       readonly answeredBy?: WireMessage;
     }
   | {
@@ -38,40 +43,45 @@ export type TaskItem =
 type FoldedApproval = Pick<Approval, 'approvalId' | 'status' | 'agent' | 'tool' | 'risk'>;
 type QuestionItem = Extract<TaskItem, { type: 'elicitation' }>;
 
-/** A task as the events of its turn make it. */
+/** Folds the events of a turn into an A2A task. */
 export interface TaskFold {
-  /** Takes the next entry of the feed. Returns the updates for those who follow the task, in order. */
+  /** Takes the next entry of the feed. Returns the updates for subscribers of the task, in order. */
   take(item: TaskItem): readonly WireUpdate[];
-  /** Takes text that comes before its entry in the feed, or in its place. */
+  /** Takes live text that precedes its entry in the feed, or replaces it. */
   takeText(block: string, text: string): readonly WireUpdate[];
-  /** The task as it is now. Undefined before its first event. */
+  /** The current task. Undefined before its first event. */
   task(): WireTask | undefined;
   readonly state: TaskState | undefined;
-  /** The open questions as their client shows them. */
+  /** The open questions in the form that their client displays. */
   readonly open: readonly Elicitation[];
 }
 
 interface TaskFoldOptions {
-  /** `chunks`: text as it comes. `whole`: all text before each status for which the task stops. */
+  /**
+   * `chunks` sends text as it is written. `whole` sends all text at once before each status in which the task stops.
+   */
   readonly text: 'chunks' | 'whole';
 }
 
 /**
- * Projects a turn onto an A2A task: every reader of the feed gets the same states in the same order. A question makes the
- * task wait, with all open questions in the status message; an answer makes it work again.
+ * Projects a turn onto an A2A task, so that every reader of the feed gets the same states in the same order. A question
+ * moves the task to a waiting state whose status message holds all open questions; an answer moves it back to working.
  */
 export function createTaskFold(head: TaskHead, options: TaskFoldOptions): TaskFold {
   const { taskId, contextId } = head;
   const ref = { taskId, contextId };
   const open = new Map<string, Elicitation>();
-  /** The calls that wait for an approval, in words. */
+  /** Descriptions of the calls that wait for an approval. */
   const approvals = new Map<string, string>();
   const reply = createReply(ref, options.text);
   const history: WireMessage[] = [];
   let status: WireTask['status'] | undefined;
-  /** Messages of the caller whose answers the next status follows. */
+  /** Answering messages of the caller that the next status refers to. */
   const answers: WireMessage[] = [];
-  /** All messages of the caller that answered. Others in the history may have the id of one: clients choose ids. */
+  /**
+   * All answering messages of the caller, by object identity: clients choose message ids, so ids in the history may
+   * repeat.
+   */
   const answered = new Set<WireMessage>();
   let messages = 0;
 
@@ -116,7 +126,10 @@ export function createTaskFold(head: TaskHead, options: TaskFoldOptions): TaskFo
     return { id: taskId, contextId, status, artifacts: reply.artifacts(), history: [...history] };
   }
 
-  /** One message may answer several questions. It stands where it answered the first, as it is after the last. */
+  /**
+   * A message may answer several questions. It stays in the history where it answered the first one, with its content
+   * after the last answer.
+   */
   function takeAnswer(message: WireMessage): void {
     const isEarlier = (one: WireMessage) => answered.has(one) && one.messageId === message.messageId;
     answered.add(message);
@@ -209,8 +222,8 @@ export function createTaskFold(head: TaskHead, options: TaskFoldOptions): TaskFo
 }
 
 /**
- * An answer is needed of the caller, or only a visit of the person to a page. A form that its client shows as a page is a
- * question all the same.
+ * `input-required` when the caller must answer, `auth-required` when the person only has to visit a page. A form that
+ * its client shows as a page still counts as a question.
  */
 function waitingState(questions: readonly Elicitation[]): TaskState {
   return questions.some(({ mode }) => mode === 'form')
@@ -218,7 +231,7 @@ function waitingState(questions: readonly Elicitation[]): TaskState {
     : 'TASK_STATE_AUTH_REQUIRED';
 }
 
-// A2A has no approvals: the person decides where they see them.
+// A2A has no approvals, so the person decides in another client.
 const APPROVAL = 'It waits until the person has decided.';
 
 const ENDS: Readonly<Record<string, readonly [TaskState, string?]>> = {

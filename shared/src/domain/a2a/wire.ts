@@ -1,4 +1,4 @@
-/** Messages of A2A 1.0 in its JSON form (ProtoJSON of `lf.a2a.v1`), as far as Parley writes and reads them. */
+/** The messages of A2A 1.0 in JSON (ProtoJSON of `lf.a2a.v1`), limited to the fields that Parley reads or writes. */
 
 const TASK_STATES = [
   'TASK_STATE_SUBMITTED',
@@ -19,12 +19,12 @@ const TERMINAL: ReadonlySet<string> = new Set<TaskState>([
   'TASK_STATE_REJECTED',
 ]);
 
-/** True for a state that a task never leaves. */
+/** True for a terminal state. */
 export function isTerminalState(state: string): boolean {
   return TERMINAL.has(state);
 }
 
-/** True for a state in which the task waits for its caller or for the person. */
+/** True for a state in which the task waits for its caller or for a person. */
 export function isInterruptedState(state: string): boolean {
   return state === 'TASK_STATE_INPUT_REQUIRED' || state === 'TASK_STATE_AUTH_REQUIRED';
 }
@@ -42,7 +42,7 @@ export interface WireMessage {
   readonly role: 'ROLE_USER' | 'ROLE_AGENT';
   readonly parts: readonly WirePart[];
   readonly extensions?: readonly string[];
-  /** Of a message that its client sent. */
+  /** Present on messages that the client sent. */
   readonly metadata?: Readonly<Record<string, unknown>>;
   readonly referenceTaskIds?: readonly string[];
 }

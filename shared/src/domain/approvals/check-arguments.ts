@@ -6,21 +6,24 @@ import { z } from 'zod';
 import { isWithinSteps } from './schemas-at.ts';
 
 const ISSUES_MAX = 20;
-/** A server chose the schema: judging arguments by it takes a fraction of a second at most. */
+/** A server chose the schema, so the work of one check is limited to a fraction of a second. */
 const STEPS_MAX = 20_000;
-/** Keywords with regular expressions. A server chose them, and a slow one would stop the pod. The server checks them itself. */
+/**
+ * Keywords with regular expressions. A server chose them, and a slow one would block the pod, so only the server itself
+ * checks them.
+ */
 const PATTERNS = new Set(['pattern', 'patternProperties']);
 /** Keywords whose values are maps of schemas. */
 const MAPS = new Set(['properties', '$defs', 'definitions', 'dependentSchemas', 'dependencies']);
-/** Keywords whose values are data. */
+/** Keywords whose values are data, not schemas. */
 const DATA = new Set(['const', 'enum', 'default', 'examples']);
 const NOT_CHECKED = [
   { path: '', message: 'The schema of this tool cannot be checked; approve or deny the call.' },
 ];
 
 /**
- * The faults of arguments by a tool's JSON Schema, without its regular expressions. Values at `masked` (JSON pointers) are
- * not looked at. A schema that cannot be read is itself a fault.
+ * The faults of arguments by a tool's JSON Schema, apart from regular expressions. Values at the JSON pointers in
+ * `masked` are not checked. A schema that cannot be read is itself a fault.
  */
 export function faultsOfArguments(
   schema: Readonly<Record<string, unknown>>,
@@ -37,8 +40,8 @@ export function faultsOfArguments(
 }
 
 /**
- * The issues that do not depend on masked values. An alternative whose only faults are at masked values may fit, and so may
- * one of several that fit as they are masked.
+ * Drops the issues that may be caused by masked values. In a union, an alternative may fit if all its issues are at
+ * masked values; then the union is no issue.
  */
 function openIssues(
   issues: readonly z.core.$ZodIssue[],
@@ -56,7 +59,7 @@ function openIssues(
   });
 }
 
-/** True when arguments of this schema can be checked, so that they may be edited. */
+/** True when arguments can be checked against this schema; only then may a person edit them. */
 export function isCheckable(schema: Readonly<Record<string, unknown>>): boolean {
   return checkerOf(schema) !== undefined && isWithinSteps(schema, {}, STEPS_MAX);
 }
@@ -69,7 +72,10 @@ function checkerOf(schema: Readonly<Record<string, unknown>>): z.ZodType | undef
   }
 }
 
-/** A schema without its regular expressions. In a map, `pattern` is the name of a parameter, and no keyword. */
+/**
+ * A copy of a schema without its regular expressions. In a map of schemas, `pattern` is a parameter's name and no
+ * keyword.
+ */
 function withoutPatterns(schema: unknown, isMap = false): unknown {
   if (Array.isArray(schema)) return schema.map((each) => withoutPatterns(each));
   if (!isRecord(schema)) return schema;

@@ -1,7 +1,7 @@
 import type { Arguments } from '@parley/core/domain/approvals/approval';
 import type { Issue } from '@parley/core/domain/issue';
 
-/** What every decision has. */
+/** The fields of every decision. */
 export interface DecidedHere {
   readonly responseId?: string;
   /** Where the decision was given. */
@@ -16,7 +16,10 @@ export interface Approve extends DecidedHere {
 export interface Edit extends DecidedHere {
   readonly type: 'edit';
   readonly arguments: Arguments;
-  /** What is wrong with the arguments by the tool's schema. The definition never changes, so neither do its faults. */
+  /**
+   * The faults of the arguments by the tool's schema. They can be computed before the commit, because the definition
+   * never changes.
+   */
   readonly faults: readonly Issue[];
 }
 
@@ -25,5 +28,5 @@ export interface Deny extends DecidedHere {
   readonly reason?: string;
 }
 
-/** A person's decision, not yet decided on. */
+/** A person's decision as a command on the approval. */
 export type ApprovalCommand = Approve | Edit | Deny;

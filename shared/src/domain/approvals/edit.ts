@@ -11,18 +11,18 @@ import { MASK, maskArguments } from './mask.ts';
 
 const ISSUES_MAX = 20;
 
-/** What the person sees of a call before they edit it. */
+/** The parts of a call that the person sees before editing it. */
 type ShownCall = Pick<ApprovalDefinition, 'arguments' | 'masked' | 'inputSchema'>;
 
 /**
- * The faults of edited arguments: masked values must stay where the approval shows them, no secret is added, and the rest
- * must fit the tool's schema.
+ * The faults of edited arguments: masked values must stay in their places, the edit may not add a secret, and all other
+ * values must fit the tool's schema.
  */
 export function faultsOfEdit(
   { arguments: shown, masked, inputSchema = {} }: ShownCall,
   edited: Arguments,
 ): Issue[] {
-  // Before anything else follows them: a person may send arguments of any extent.
+  // This check comes first because a person may send arguments of any size.
   const { masked: secrets, fault } = maskArguments(edited, inputSchema);
   if (fault !== undefined) return [{ path: 'arguments', message: fault }];
   const judged = new Map<unknown, boolean>();
@@ -33,7 +33,8 @@ export function faultsOfEdit(
         message: 'must leave the masked values as they are, and whole the items of lists that hold one',
       },
     ];
-  // An edit is stored and shown as it is. What the approval shows already is not added.
+  // An edit is stored and displayed unmasked, so it may not contain secrets. Pointers that the approval masks already
+  // are not new.
   const known = new Set(masked);
   const added = secrets
     .filter((pointer) => !known.has(pointer))
@@ -51,9 +52,9 @@ export function faultsOfEdit(
 }
 
 /**
- * Whether the masked value at a place is still what the person sees there. An item of a list is known by what it contains,
- * and a value beside its name by that name: a secret must not get into another one's place. `judged` has what is shown of
- * those: it is compared once, however many masked values are in it.
+ * Whether a masked value is still in the place where the person saw it. A list item is identified by its content, and a
+ * value beside a label by that label, so that a secret cannot be moved to another place. `judged` caches the
+ * comparisons, because one item or object may contain many masked values.
  */
 function isKept(
   shown: unknown,
@@ -71,7 +72,7 @@ function isKept(
   };
   if (Array.isArray(shown)) return once(before, () => canonicalJson(before) === canonicalJson(after));
   const hasLabels = () => canonicalJson(labelsOf(shown)) === canonicalJson(labelsOf(edited));
-  // A value with a secret's own name needs no other one.
+  // A value whose own name marks it as a secret needs no label.
   const isFree = !isLabelled(name) || namesSecret(name);
   return (isFree || once(shown, hasLabels)) && isKept(before, after, rest, judged);
 }

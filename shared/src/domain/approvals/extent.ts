@@ -1,10 +1,13 @@
 import { jsonBytes } from '../json/bytes.ts';
 
-/** Larger arguments are nothing that a person could read before they approve them. */
+/** Nobody could read larger arguments before approving them. */
 export const ARGUMENTS_BYTES_MAX = 64 * 1024;
 const DEPTH_MAX = 32;
 
-/** Why arguments are too much to be shown to a person in full; undefined where they are not. They may be nested without a bound. */
+/**
+ * Why arguments are too large or too deep to be displayed in full; undefined when they are not. The function accepts
+ * values of any depth.
+ */
 export function faultOfExtent(given: unknown): string | undefined {
   if (!isWithin(given, DEPTH_MAX)) return 'are nested too deeply';
   if (jsonBytes(given) > ARGUMENTS_BYTES_MAX) return `are more than ${ARGUMENTS_BYTES_MAX} bytes`;

@@ -5,7 +5,7 @@ import { approvalTransition } from './transition.ts';
 import type { ApprovalTypes } from './types.ts';
 import { toApprovalWire } from './wire.ts';
 
-/** Calls of tools that a person approves before they are made. */
+/** The record family of approvals: tool calls that wait for a person's decision. */
 export const APPROVALS: Family<ApprovalTypes> = {
   prefix: 'ap',
   noun: 'approval',

@@ -1,13 +1,16 @@
-/** Last words of members that name what another member of the same object holds, and of those that hold it. */
+/** Last words of member names that label another member of the same object, and of the members that are labelled. */
 const LABELS = new Set(['name', 'key', 'header', 'field', 'parameter', 'param', 'variable', 'property', 'k']);
 const VALUES = new Set(['value', 'values', 'val', 'v']);
 
-/** What the members of an object name: `{name: 'Authorization', value}`, `{ParameterKey: 'DbPassword', ParameterValue}`. */
+/**
+ * The labels in an object: the `name` of `{name: 'Authorization', value}`, the `ParameterKey` of `{ParameterKey:
+ * 'DbPassword', ParameterValue}`.
+ */
 export function labelsOf(holder: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(holder).filter(([name]) => LABELS.has(lastWord(name))));
 }
 
-/** Whether a member holds what another member of its object names. */
+/** Whether the name is that of a member whose meaning another member of its object gives, such as `value`. */
 export function isLabelled(name: string): boolean {
   return VALUES.has(lastWord(name));
 }

@@ -1,3 +1,8 @@
+/**
+ * Masks secrets in the arguments of a tool call before a person sees them, and restores them afterwards. Which words
+ * name a secret is decided in `secret-words.ts`, and which edits are allowed in `edit.ts`.
+ */
+
 import type { Arguments } from '@parley/core/domain/approvals/approval';
 import { namesIn, pointerOf } from '@parley/core/domain/approvals/json-pointer';
 import { isRecord } from '@parley/core/domain/plain-record';
@@ -6,32 +11,36 @@ import { faultOfExtent } from './extent.ts';
 import { isLabelled, labelsOf } from './labels.ts';
 import { itemSchemas, propertySchemas, type SchemasOfValue, schemasOf } from './schemas-at.ts';
 
-/** What stands in the place of a secret value. */
+/** The replacement for a secret value. */
 export const MASK = '••••••';
 
-/** A header or a variable on one line. */
+/** A text line with a header or a variable, such as `Authorization: …`. */
 const LINE = /^([\w.-]{1,100})[ \t]*[:=][ \t]*\S/;
-// A name takes some microseconds.
+// Checking a name takes some microseconds.
 const NAMES_MAX = 2_000;
-/** In characters: names may be long, and each of their values is named by all of them. */
+/**
+ * The total length of all pointers, in characters: member names may be long, and each pointer contains all names on its
+ * path.
+ */
 const POINTERS_MAX = 64 * 1024;
-// Takes a fraction of a second. Servers choose their schemas, and a large one must not stop the pod.
+// This many reads take a fraction of a second. Servers choose the schemas, and a large one must not block the pod.
 const SCHEMA_READS_MAX = 300_000;
-/** Where no more is read: the value may be a secret. */
+/** Used where the schema is not read any further: the value may be a secret. */
 const UNREAD: SchemasOfValue = { schemas: [], isPartial: true };
 
-/** Arguments with their secret values masked, and the JSON pointers of those. */
+/** Arguments with masked secret values, and the JSON pointers of those values. */
 export interface MaskedArguments {
   readonly arguments: Arguments;
   readonly masked: readonly string[];
-  /** Why they are too much to be masked and shown; nothing of them is here then. */
+  /** Why the arguments are too large to be masked and displayed; then the other fields are empty. */
   readonly fault?: string;
 }
 
 /**
- * Masks the secret values of arguments: strings and numbers whose name is that of a secret, or for which a schema says
- * `format: password` or `writeOnly`, alternatives and references included. A name may also stand beside its value: in an
- * object, in a pair within a list, or on a line of a list. A value whose schema cannot be read in full is masked too.
+ * Masks the secret values of arguments. A string or number is secret when its name is that of a secret, or when a
+ * schema for it (alternatives and references included) says `format: password` or `writeOnly`. The name may also stand
+ * beside the value: in the same object, in a pair within a list, or on a line of a list. A value whose schema cannot be
+ * read in full is masked too.
  */
 export function maskArguments(given: Arguments, schema: unknown): MaskedArguments {
   const extent = faultOfExtent(given);
@@ -95,7 +104,7 @@ function unshown(fault: string): MaskedArguments {
   return { arguments: {}, masked: [], fault };
 }
 
-/** Where a value is, and what is known about it from there. */
+/** The place of a value, and what is known about the value there. */
 interface ArgumentPlace {
   /** JSON pointer. */
   readonly pointer: string;
@@ -110,8 +119,8 @@ function isSecretLine(item: unknown, isSecretName: (name: string) => boolean): b
 }
 
 /**
- * Puts the original values back where they were masked. The result is undefined when an edit has touched one of them: a
- * secret is not edited on a card, because the edit would be stored in the clear.
+ * Puts the original values back in the masked places. Returns undefined when an edit has changed one of them: secrets
+ * cannot be edited on a card, because the edit would be stored unencrypted.
  */
 export function unmaskArguments(
   edited: Arguments,

@@ -7,7 +7,10 @@ const MODEL_TEXTS: Readonly<Partial<Record<string, string>>> = {
   withdrawn: 'The request to approve this call was taken back before anyone decided. Nothing was done.',
 };
 
-/** The surface of a denial that a person gave by writing a message instead of deciding. It ends the turn of the call. */
+/**
+ * The surface that is recorded when a person wrote a message instead of deciding. That denies the call and ends its
+ * turn.
+ */
 export const BY_MESSAGE = 'message';
 
 const UNKNOWN_OUTCOME =
@@ -19,19 +22,19 @@ export function refusalTextOf(status: ApprovalStatus, reason: string | undefined
   return status === 'denied' && reason !== undefined ? `${text} Their reason: ${reason}` : text;
 }
 
-/** What the model reads where a call needs an approval and nobody can give one. */
+/** What the model reads when a call needs an approval and no person can give it. */
 export const UNATTENDED_REFUSAL =
   'This call needs the approval of a person, and no person takes part in this turn. Nothing was done. Do not retry; say what would need approval.';
 
-/** What the model reads where the arguments of a call are too much to be shown in full. */
+/** What the model reads when the arguments of a call are too large to be displayed in full. */
 export function unshownTextOf(fault: string): string {
   return `This call needs the approval of a person, and its arguments ${fault}, so that they cannot be shown in full. Nothing was done.`;
 }
 
-/** What the model reads where the arguments of a call are no object, and an approval would not show them. */
+/** What the model reads when the arguments of a call are not an object, so that an approval cannot display them. */
 export const NOT_SHOWN_REFUSAL =
   'The calls of this tool can need the approval of a person, and the arguments of this call are not an object that could be shown. Nothing was done.';
 
-/** What the model reads before the result of a call whose arguments a person has changed. */
+/** What the model reads before the result of a call whose arguments a person edited. */
 export const EDITED_NOTE =
   'The user changed the arguments before they approved this call. This is the result of the call with their arguments.';

@@ -3,7 +3,7 @@ import { DECISIONS } from '@parley/core/domain/approvals/status';
 import { REFERENCE_ID } from '@parley/core/domain/ids';
 import { z } from 'zod';
 
-/** How long the reason of a denial can be. */
+/** The maximum length of the reason of a denial. */
 export const REASON_CHARACTERS_MAX = 2_000;
 
 /** A person's decision. */

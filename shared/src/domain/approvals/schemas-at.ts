@@ -1,17 +1,22 @@
+/**
+ * Finds the subschemas that may describe a value inside a JSON Schema that a server chose, within a fixed amount of
+ * work. It validates nothing and runs none of the schema's regular expressions.
+ */
+
 import { isRecord, own } from '@parley/core/domain/plain-record';
 
 type Subschema = Readonly<Record<string, unknown>>;
 
 /**
- * All schemas that may describe one value: any of its alternatives may be the one that applies. `isPartial`: there are too
- * many to read, or one is referred to and is not in the document.
+ * All schemas that may describe one value, because any of the alternatives may apply. `isPartial`: there are too many
+ * schemas to read, or a reference leads to none in the document.
  */
 export interface SchemasOfValue {
   readonly schemas: readonly Subschema[];
   readonly isPartial: boolean;
 }
 
-/** How much is still read of a document that a server chose, for all values together. */
+/** How many more schemas may be read of a document that a server chose, for all values together. */
 interface ReadBudget {
   left: number;
 }
@@ -23,12 +28,14 @@ const CONDITIONAL = ['if', 'then', 'else'];
 const MAPS = ['dependentSchemas', 'dependencies'];
 const REFERENCES = ['$ref', '$dynamicRef', '$recursiveRef'];
 
-/** Schemas of a value, with their alternatives and what they refer to within the document `root`. */
+/**
+ * The given schemas of a value, plus their alternatives and the targets of their references within the document `root`.
+ */
 export function schemasOf(root: unknown, given: readonly unknown[], budget: ReadBudget): SchemasOfValue {
   const found = new Set<Subschema>();
   const open = [...given];
   let isPartial = false;
-  // Collecting them has cost something too.
+  // Charge the budget for the schemas that the caller has collected.
   budget.left -= given.length;
   while (open.length > 0) {
     const schema = open.pop();
@@ -49,8 +56,9 @@ export function schemasOf(root: unknown, given: readonly unknown[], budget: Read
 }
 
 /**
- * Whether a value can be judged by a document within `stepsMax` steps: a step is a schema that is applied to a value within.
- * A validator applies a schema anew for each reference that leads to it, so that a short document may take for ever.
+ * Whether a validator can check a value against a document within `stepsMax` steps. A step is the application of one
+ * schema to one value inside the given value. A validator applies a schema again for each reference to it, so even a
+ * short document may take for ever.
  */
 export function isWithinSteps(root: unknown, given: unknown, stepsMax: number): boolean {
   let left = stepsMax;
@@ -73,13 +81,15 @@ export function isWithinSteps(root: unknown, given: unknown, stepsMax: number): 
     apply(root, given);
     return true;
   } catch (error) {
-    // Also the error of references in a circle, which leave no room on the stack.
+    // Circular references overflow the stack, which is also a RangeError.
     if (error instanceof RangeError) return false;
     throw error;
   }
 }
 
-/** The members or items of a value, each with every schema that describes it: one by one, for there may be too many. */
+/**
+ * The members or items of a value, each with a schema that describes it. A generator, because there may be too many.
+ */
 function* partsOf(schema: Subschema, value: unknown): Generator<[schema: unknown, part: unknown]> {
   const here = { schemas: [schema], isPartial: false };
   if (Array.isArray(value))
@@ -89,7 +99,7 @@ function* partsOf(schema: Subschema, value: unknown): Generator<[schema: unknown
       for (const inner of propertySchemas(here, name)) yield [inner, member];
 }
 
-/** Schemas within a schema that may describe the same value. */
+/** The schemas inside a schema that may describe the same value. */
 function othersOf(schema: Subschema): unknown[] {
   return [
     ...ALTERNATIVES.flatMap((keyword) => listIn(own(schema, keyword))),
@@ -98,7 +108,10 @@ function othersOf(schema: Subschema): unknown[] {
   ];
 }
 
-/** The schemas of a property. Regular expressions of the document are not run: each of them may apply. */
+/**
+ * The schemas that may describe a property. The document's regular expressions are not run: any `patternProperties`
+ * schema may apply.
+ */
 export function propertySchemas({ schemas }: SchemasOfValue, name: string): unknown[] {
   return schemas.flatMap((schema) => {
     const properties = own(schema, 'properties');
@@ -108,18 +121,18 @@ export function propertySchemas({ schemas }: SchemasOfValue, name: string): unkn
   });
 }
 
-/** The schemas of an item of a list. */
+/** The schemas that may describe a list item. */
 export function itemSchemas({ schemas }: SchemasOfValue, at: number): unknown[] {
   return schemas.flatMap((schema) => {
     const items = own(schema, 'items');
-    // A list in `items` is what earlier versions of JSON Schema have for `prefixItems`.
+    // Earlier drafts of JSON Schema write `prefixItems` as a list in `items`.
     const first = [...listIn(own(schema, 'prefixItems')), ...listIn(items)];
     const others = [items, own(schema, 'additionalItems'), own(schema, 'unevaluatedItems')];
     return [own(schema, 'contains'), ...(at < first.length ? [first[at]] : others)];
   });
 }
 
-/** What a local reference (`#`, or `#` and a JSON pointer) leads to. */
+/** The target of a local reference (`#`, or `#` and a JSON pointer). */
 function targetOf(root: unknown, reference: unknown): unknown {
   if (typeof reference !== 'string' || (reference !== '#' && !reference.startsWith('#/'))) return undefined;
   if (isTooLong(reference)) return undefined;
@@ -132,7 +145,7 @@ function targetOf(root: unknown, reference: unknown): unknown {
   return at;
 }
 
-/** Following a reference is one step, whatever its length. */
+/** Following a reference counts as one step, whatever its length, so long references are refused. */
 function isTooLong(reference: unknown): boolean {
   return typeof reference === 'string' && reference.length > REFERENCE_LENGTH_MAX;
 }

@@ -7,9 +7,9 @@ import { CommitMark } from '../commit-mark.ts';
 export const ApprovalWake = CommitMark.extend({
   approvalId: z.string(),
   revision: z.int(),
-  /** Also one that only a newer build knows. */
+  /** The status may also be one that only a newer build knows. */
   status: z.string().transform((status) => status as ApprovalStatus),
-  /** With it a waiter can continue without reading the row. Absent when it was larger than `WAKE_BYTES_MAX`. */
+  /** The settlement lets a waiter continue without reading the row. Absent when it was larger than `WAKE_BYTES_MAX`. */
   settlement: ApprovalSettlement.optional(),
 });
 export type ApprovalWake = z.infer<typeof ApprovalWake>;

@@ -3,14 +3,17 @@ import { tagsOf } from '@parley/core/domain/tags';
 import { isoOf } from '@parley/core/domain/text';
 import type { ApprovalRow } from './types.ts';
 
-/** Converts the row to the form in which callers see it. It names the fields to show, so that no private field is shown. */
+/**
+ * Converts the row to the form that callers see. It lists the visible fields by name, so that no private field is
+ * shown.
+ */
 export function toApprovalWire(
   row: ApprovalRow,
   { now, content }: { readonly now: number; readonly content: boolean },
 ): Approval {
   const { definition, settlement: settled = {} } = row;
   const { inputSchema, remember, risk } = definition;
-  // The reason of a withdrawal is a word of the asker, and the reason of a denial is a text of the person.
+  // A withdrawal's reason is a code of the asker; a denial's reason is the person's text and needs `content`.
   const showsReason = settled.reason !== undefined && (content || row.status === 'withdrawn');
   return {
     approvalId: row.id,

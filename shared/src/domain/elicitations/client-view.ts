@@ -1,8 +1,9 @@
 import type { Elicitation } from '@parley/core/domain/elicitations/elicitation';
 
 /**
- * The elicitation as the client of its turn shows it. A form that the client cannot show is a url question there: its url
- * is the page that takes the answer, and the form's end is its completion. Every other elicitation stays as it is.
+ * The elicitation in the form that the client of its turn displays. A form that the client cannot show becomes a url
+ * question whose page takes the answer, and whose completion is the end of the form. Every other elicitation is
+ * unchanged.
  */
 export function asClientShows(elicitation: Elicitation): Elicitation {
   if (elicitation.answerUrl === undefined) return elicitation;

@@ -1,7 +1,7 @@
 import type { Action } from '@parley/core/domain/elicitations/status';
 import type { CommonCommand } from '@parley/core/domain/family';
 
-/** A person's answer, not yet decided on. `surface` is where it was given. */
+/** A person's answer as a command. `surface` is where it was given. */
 export interface AnswerCommand {
   readonly type: Action;
   readonly content?: unknown;

@@ -5,7 +5,7 @@ import { eventOf } from './row-events.ts';
 import { transition } from './transition.ts';
 import type { ElicitationTypes } from './types.ts';
 
-/** Questions to people. */
+/** The record family of elicitations: questions to people. */
 export const ELICITATIONS: Family<ElicitationTypes> = {
   prefix: 'el',
   noun: 'elicitation',

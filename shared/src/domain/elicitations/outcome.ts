@@ -1,19 +1,18 @@
 import type { TerminalStatus } from '@parley/core/domain/elicitations/status';
 
 /**
- * The texts of one outcome, one per audience. No two outcomes may be confused: silence is not consent, and expiry is
- * not refusal.
+ * The texts of one outcome, one for each audience. Outcomes must never be confused: silence is not consent, and expiry
+ * is not refusal.
  */
 interface OutcomeTexts {
-  /** What the model reads. It states how the model must treat the outcome. */
+  /** The text for the model. It says how the model must treat the outcome. */
   readonly model: string;
-  /** What a person reads on a settled card. */
+  /** The text on a settled card. */
   readonly person: string;
-  /** One word for logs and metric labels. */
+  /** The word for logs and metric labels. */
   readonly log: TerminalStatus;
 }
 
-/** The texts of every outcome. */
 export const OUTCOMES: Readonly<Record<TerminalStatus, OutcomeTexts>> = {
   accepted: {
     model: 'The user accepted. Use the answer they gave.',
@@ -48,7 +47,7 @@ export const OUTCOMES: Readonly<Record<TerminalStatus, OutcomeTexts>> = {
 const UNKNOWN_OUTCOME =
   'The question has ended in a way that this version does not know. This is neither consent nor refusal.';
 
-/** What the model reads about an ended question, also when a newer build ended it. */
+/** The model's text about an ended question, also for a status that only a newer build knows. */
 export function modelTextOf(status: TerminalStatus): string {
   const known: Readonly<Partial<Record<string, OutcomeTexts>>> = OUTCOMES;
   return known[status]?.model ?? UNKNOWN_OUTCOME;

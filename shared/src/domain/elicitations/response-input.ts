@@ -23,7 +23,7 @@ export const ChatResponseInput = ResponseInput.extend({
 }).meta({ id: 'ChatResponseInput' });
 export type ChatResponseInput = z.infer<typeof ChatResponseInput>;
 
-/** Why an elicitation is withdrawn: a short word of its asker or of an operator, never a text for people. */
+/** Why an elicitation is withdrawn: a short code from its asker or an operator, never a text for people. */
 export const WithdrawReason = z
   .string()
   .regex(/^[a-z][a-z0-9_]{0,63}$/, 'must be a short lower-case word such as superseded');

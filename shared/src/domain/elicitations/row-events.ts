@@ -23,13 +23,16 @@ export function eventOf(
   };
 }
 
-/** The events of all commits of an elicitation, oldest first. The row determines them, so nothing else has to store them. */
+/**
+ * The events of all commits of an elicitation, oldest first. They follow from the row alone, so they need not be
+ * stored.
+ */
 export function eventsOfRow({ id, revision, status, settlement, extensions = [] }: Row): ElicitationEvent[] {
   const moved = new Map(extensions.map((one) => [one.revision, { expiresAt: isoOf(one.expiresAt) }]));
   let open: Status = 'pending';
   return Array.from({ length: revision }, (_, index) => {
     const number = index + 1;
-    // Between the first commit and the last one, each commit that moved no deadline opened the page.
+    // Between the first and the last commit, a commit that moved no deadline must have opened the page.
     if (number > 1 && !moved.has(number)) open = 'opened';
     const event = number === revision ? eventOf(id, number, status, settlement) : eventOf(id, number, open);
     return { ...event, ...moved.get(number) };

@@ -1,3 +1,8 @@
+/**
+ * The stored form of an elicitation and its conversion to the wire form, in one place, so that a private field is not
+ * shown by accident. The rules for changing a row are in `transition.ts`.
+ */
+
 import type { Risk } from '@parley/core/domain/approvals/risk';
 import type { Context, Elicitation, OnUnavailable } from '@parley/core/domain/elicitations/elicitation';
 import type { Completion, Mode, Status } from '@parley/core/domain/elicitations/status';
@@ -20,25 +25,28 @@ export interface Definition extends StreamRef {
   readonly url?: string;
   readonly completion?: Completion;
   /**
-   * Set for a form that its client cannot show: the hosted page where the owner answers it. The client shows it as a url
-   * question (`asClientShows`). An accept without content is then consent to open the page, never an answer.
+   * The hosted page for a form that its client cannot show. The client shows the form as a url question
+   * (`asClientShows`). An accept without content is then only consent to open the page, not an answer.
    */
   readonly answerUrl?: string;
   readonly sensitive?: true;
   readonly onUnavailable?: OnUnavailable;
-  /** Receives a webhook when the elicitation ends. It may contain a secret of the asker, so it is never shown. */
+  /**
+   * The address that receives a webhook when the elicitation ends. It may contain a secret of the asker, so it is never
+   * shown.
+   */
   readonly webhookUrl?: string;
-  /** The channel that learns of every change, and when it notifies the person. */
+  /** The channel that is told of every change, and the rules for notifying the person. */
   readonly notify?: NotifyRules;
-  /** How much harm a wrong answer can do, as the asker says. */
+  /** How much harm a wrong answer can do, in the asker's judgement. */
   readonly risk?: Risk;
   readonly context: Context;
-  /** Texts by which operators find the question. */
+  /** Labels by which operators find the question. */
   readonly tags?: readonly string[];
   readonly timeoutSeconds: number;
   /** The service key that asked, for logs. Absent where Parley itself asked. */
   readonly askedBy?: string;
-  /** W3C traceparent of the asking span, so that answer and resume can link to it from any pod. */
+  /** The W3C traceparent of the asking span, so that later spans can link to it from any pod. */
   readonly traceparent?: string;
 }
 
@@ -54,18 +62,18 @@ export interface Row {
   readonly expiresAt: number;
   readonly settlement?: Settlement;
   readonly settledAt?: number;
-  /** The commits that moved the deadline, first to last. */
+  /** The commits that moved the deadline, oldest first. */
   readonly extensions?: readonly Extension[];
 }
 
 interface WireOptions {
-  /** Redis clock in ms. It becomes `serverTime`. */
+  /** The Redis clock in ms, shown as `serverTime`. */
   readonly now: number;
-  /** True includes the answer, which is for the asker and the owner only, and never for an event. */
+  /** True includes the answer. Only the asker and the owner may get it, and no event may contain it. */
   readonly content: boolean;
 }
 
-/** Converts the row to the form in which callers see it. */
+/** Converts the row to the form that callers see. */
 export function toWire(row: Row, options: WireOptions): Elicitation {
   const settled = row.settlement;
   return {
@@ -84,9 +92,9 @@ export function toWire(row: Row, options: WireOptions): Elicitation {
 }
 
 /**
- * What callers see of the question. It names the fields to show, so that no private field is shown: neither one of this
- * build, nor one that a newer pod stored. The asker's own default (`onUnavailable`) is for its run alone; on a card it
- * would look like the person's answer.
+ * The part of the question that callers see. It lists the visible fields by name, so that neither a private field of
+ * this build nor one of a newer build is shown. The asker's default (`onUnavailable`) is for its run alone; on a card
+ * it would look like the person's answer.
  */
 function shownOf(definition: Definition) {
   const { title, description, requestedSchema, url, completion, answerUrl, sensitive, risk, ...asked } =

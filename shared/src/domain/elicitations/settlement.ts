@@ -9,7 +9,7 @@ export const Settlement = z.object({
   responseId: z.string().optional(),
   reason: z.string().optional(),
   surface: z.string().optional(),
-  /** The service key that withdrew or completed, for logs. */
+  /** The service key that withdrew or completed the elicitation, for logs. */
   key: z.string().optional(),
 });
 export type Settlement = z.infer<typeof Settlement>;

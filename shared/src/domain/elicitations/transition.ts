@@ -1,3 +1,8 @@
+/**
+ * The total table of what each command does to an elicitation; the only place that knows these rules. It is pure:
+ * reading, committing and checking forms are elsewhere.
+ */
+
 import type { Content } from '@parley/core/domain/elicitations/elicitation';
 import {
   type Action,
@@ -75,8 +80,8 @@ const TRANSITIONS: Readonly<Record<Status, StatusCells>> = {
 };
 
 /**
- * Decides what a command does to an elicitation; pure. `now` is the Redis clock in ms, read together with the row. An
- * open row past its deadline is first expired.
+ * Decides what a command does to an elicitation. `now` is the Redis clock in ms, read together with the row. An open
+ * row past its deadline is first expired. The function is pure.
  */
 export function transition(row: Row, command: Command, now: number): Decision {
   if ('content' in command && command.content !== undefined && !takesContent(row, command.type)) {
@@ -193,7 +198,7 @@ function completesOnServer(row: Row): boolean {
   return row.definition.mode === 'url' && row.definition.completion === 'server';
 }
 
-/** True for an accept by which a person agrees to open the page that finishes the question. It answers nothing. */
+/** True for an accept that is only consent to open a page, where the question is then finished. It is no answer. */
 function isConsentToOpen(row: Row, { content }: AnswerCommand): boolean {
   return completesOnServer(row) || (row.definition.answerUrl !== undefined && content === undefined);
 }

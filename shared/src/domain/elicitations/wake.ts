@@ -5,33 +5,32 @@ import { CommitMark } from '../commit-mark.ts';
 import { Settlement } from './settlement.ts';
 
 /**
- * A hint that an elicitation changed: its position in the feed, its revision and its status. For waiters only, it also
- * contains the answer when that is small. The row is authoritative: a reader that misses a wake, or gets an outdated
- * one, reads the row.
+ * A hint that an elicitation changed, with its feed position, revision and status. For waiters only, it also contains a
+ * small answer. The row is authoritative: a reader that misses a wake or gets an outdated one reads the row.
  */
 export const ElicitationWake = CommitMark.extend({
   elicitationId: z.string(),
   revision: z.int(),
-  /** Also one that only a newer build knows. */
+  /** The status may also be one that only a newer build knows. */
   status: z.string().transform((status) => status as Status),
-  /** With it a waiter can continue without reading the row. Absent when it was larger than `WAKE_BYTES_MAX`. */
+  /** The settlement lets a waiter continue without reading the row. Absent when it was larger than `WAKE_BYTES_MAX`. */
   settlement: Settlement.optional(),
 });
 export type ElicitationWake = z.infer<typeof ElicitationWake>;
 
-/** Text of a turn that its feed does not hold yet. */
+/** Text of a turn that is not in its feed yet. */
 export const LiveText = z.object({
-  /** The text block that it belongs to. */
+  /** The id of its text block. */
   block: z.string(),
-  /** How many characters of the feed's next event come before it. */
+  /** The number of characters that precede it in the feed's next event. */
   offset: z.int().nonnegative(),
   text: z.string(),
 });
 export type LiveText = z.infer<typeof LiveText>;
 
 /**
- * A hint that a turn appended to its feed. With `live` it appended nothing: the text follows the event at `position`, the
- * last one that the turn appended, and the feed will have it as the beginning of its next event.
+ * A hint that a turn appended events to its feed. With `live`, nothing was appended: the text follows the turn's last
+ * event, which is at `position`, and will be the beginning of the feed's next event.
  */
 export const TurnWake = CommitMark.extend({ turn: z.literal(true), live: LiveText.optional() });
 export type TurnWake = z.infer<typeof TurnWake>;

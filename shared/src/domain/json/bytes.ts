@@ -1,4 +1,4 @@
-/** The bytes that a value takes as JSON; none for undefined. */
+/** The size in bytes of a value as JSON; 0 for undefined. */
 export function jsonBytes(value: unknown): number {
   return Buffer.byteLength(JSON.stringify(value) ?? '');
 }

@@ -2,14 +2,15 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const [LIST, LIST_END, OBJECT, OBJECT_END] = [0x5b, 0x5d, 0x7b, 0x7d];
 
-/** Lists and objects, one in the other, that are read of what others send: readers of JSON descend into each of them. */
+/** The maximum depth of lists and objects in received JSON, because many readers of JSON are recursive. */
 export const LEVELS_MAX = 100;
-/** What stands in the place of what is nested more deeply. */
+/** Replaces a value that is nested too deeply. */
 export const LEFT_OUT = '(left out: nested too deeply)';
 
 /**
- * The JSON of a message without what is nested too deeply, so that the rest of the message can be used. Everything that
- * servers and agents send passes here before it is parsed. Other text stays as it is, or is no JSON afterwards either.
+ * Replaces what is nested too deeply in the JSON of a message, so that the rest can be used. Everything that servers
+ * and agents send passes here before it is parsed. Text that is not JSON is returned unchanged, or in another form that
+ * is not JSON either.
  */
 export function limitDepth(json: string): string {
   const kept: string[] = [];
@@ -31,12 +32,12 @@ export function limitDepth(json: string): string {
   return kept.join('');
 }
 
-/** Whether nothing of it is nested too deeply. */
+/** True when nothing in the JSON is nested too deeply. */
 export function isWithinDepth(json: string): boolean {
   return limitDepth(json) === json;
 }
 
-/** The place of the quote that ends the text which begins at `start`. */
+/** The index of the closing quote of the string that begins at `start`. */
 function endOfText(json: string, start: number): number {
   for (let at = json.indexOf('"', start + 1); at >= 0; at = json.indexOf('"', at + 1)) {
     let before = at - 1;

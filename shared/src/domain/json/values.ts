@@ -1,8 +1,8 @@
 import { isRecord } from '@parley/core/domain/plain-record';
 
 /**
- * The number of values within a value, itself included; one more than `max` where there are more. It stops there, so that
- * what others send is counted before anything goes through it.
+ * Counts the values inside a value, including itself. Counting stops at `max + 1`, so that received data is measured
+ * before any code walks through all of it.
  */
 export function countValues(value: unknown, max: number): number {
   const found: unknown[] = [value];

@@ -1,4 +1,7 @@
-/** The challenge for a token among those of `WWW-Authenticate`, as one of the scheme Bearer, whose parameters those of DPoP are. */
+/**
+ * Rewrites a Bearer or DPoP challenge of `WWW-Authenticate` as a Bearer challenge; both schemes have the same
+ * parameters.
+ */
 export function bearerFirst(challenges: string): string {
   const [, parameters] = /(?:^|,)\s*(?:Bearer|DPoP)\s(.*)$/is.exec(challenges) ?? [];
   return parameters === undefined ? challenges : `Bearer ${parameters}`;

@@ -1,6 +1,6 @@
 /**
- * The id of a call within its turn. Some models use the same ids again in every step. `known` holds the ids of the calls
- * before it, and takes this one; `step` is the index of its step.
+ * An id for a call that is unique within its turn, because some models reuse ids in every step. `known` holds the ids
+ * of earlier calls, and the new one is added to it. `step` is the index of the call's step.
  */
 export function uniqueCallId(known: Set<string>, modelCallId: string, step: number): string {
   let id = modelCallId;

@@ -1,14 +1,20 @@
 import { z } from 'zod';
 
-/** What an MCP server may ask the client of a call for, beside questions to a person: text of a model, and folders. */
+/**
+ * What an MCP server may request of the client of a call, apart from questions to a person: text from a model, and the
+ * client's folders.
+ */
 export const CLIENT_METHODS = ['sampling/createMessage', 'roots/list'] as const;
 export type ClientMethod = (typeof CLIENT_METHODS)[number];
 
-/** What the client of a turn does for servers, as it declared it. */
+/** The services that the client of a turn declared for MCP servers. */
 export const ClientServices = z.looseObject({
-  /** It has a model write a text; `tools`: with tools that the server gives to the model. */
+  /**
+   * Present when the client has a model that writes texts for servers. `tools` is true when that model can use tools of
+   * the server.
+   */
   sampling: z.looseObject({ tools: z.boolean() }).optional(),
-  /** It names the folders that it works in. */
+  /** True when the client tells the folders in which it works. */
   roots: z.boolean().optional(),
 });
 export type ClientServices = z.infer<typeof ClientServices>;
@@ -28,21 +34,21 @@ const RESULTS = {
 
 export type ClientResult = Readonly<Record<string, unknown>>;
 
-/** How a client replied to a request: with a result, or with an error as JSON-RPC has it. */
+/** A client's reply to a request: a result, or a JSON-RPC error. */
 export const ClientReply = z.union([
   z.object({ result: z.record(z.string(), z.unknown()) }),
   z.object({ error: z.object({ code: z.int(), message: z.string() }) }),
 ]);
 export type ClientReply = z.infer<typeof ClientReply>;
 
-/** Bytes of a result as JSON. It is stored until the call has taken it. */
+/** The maximum size of a result as JSON. A result is stored until the call has taken it. */
 const RESULT_BYTES_MAX = 64_000;
 const ERROR_LENGTH_MAX = 1_000;
 const INTERNAL_ERROR = -32603;
 
 const JsonRpcError = z.looseObject({ code: z.int(), message: z.string() });
 
-/** Reads what a client sent in reply. What is not well formed, or too large, is an error in its place. */
+/** Parses a client's reply. A malformed or too large reply becomes an error reply. */
 export function readClientReply(
   method: ClientMethod,
   { result, error }: { readonly result?: unknown; readonly error?: unknown },
@@ -60,6 +66,6 @@ function failed(message: string, code = INTERNAL_ERROR): ClientReply {
   return { error: { code, message } };
 }
 
-/** A hint that the client has replied to a request: the pod that waits for the reply reads it. */
+/** A hint that the client has replied to a request. The pod that waits for the reply then reads it. */
 export const ClientReplied = z.object({ requestId: z.string() });
 export type ClientReplied = z.infer<typeof ClientReplied>;

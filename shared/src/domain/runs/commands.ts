@@ -1,14 +1,19 @@
+/**
+ * The commands on a run and their possible results, shared by the table, both back ends and their callers. The rules
+ * are in `transition.ts`, and the stored run in `run.ts`.
+ */
+
 import type { EndStatus, ParentCall, RunRequest, RunStanding } from './run.ts';
 
-/** The part of a run's record that decides what a command does. */
+/** The part of a run's record on which decisions depend. */
 export interface RunControl extends RunStanding {
-  /** Steps that the run had finished when its last owner died. */
+  /** The number of finished steps when the run's last owner died. */
   readonly stepsAtDeath: number;
-  /** Number of the last event that the run's owners appended to the feed. */
+  /** The sequence number of the last event that an owner of the run appended to the feed. */
   readonly writerSeq: number;
-  /** Bytes of all those events, as JSON. */
+  /** The size of all those events as JSON, in bytes. */
   readonly bytes: number;
-  /** Number of the last numbered write; 0 where the current owner has made none. */
+  /** The ordinal of the last numbered write; 0 when the current owner has made none. */
   readonly writes: number;
   readonly stopRequested: boolean;
   /** True once the run has been detached. */
@@ -23,52 +28,53 @@ export interface RunningTurn {
   readonly term: number;
 }
 
-/** What a person's chats may use. `storage`: bytes of their runs and histories. `tokens`: of models, in a day. */
+/**
+ * The quotas on a person's chats. `storage` counts bytes of runs and histories. `tokens` counts model tokens per day.
+ */
 export const CHAT_QUOTAS = ['turns', 'tokens', 'conversations', 'storage'] as const;
 export type ChatQuota = (typeof CHAT_QUOTAS)[number];
 
-/** A quota that does not admit another turn now. */
+/** An exhausted quota that prevents another turn. */
 export interface ReachedQuota {
-  /** Whose quota it is. */
   readonly of: 'user' | 'tenant';
   readonly quota: ChatQuota;
-  /** When something of it becomes free by itself, in ms; 0 where that cannot be told. */
+  /** Milliseconds until part of the quota is released; 0 if unknown. */
   readonly retryInMs: number;
 }
 
 interface Begin {
-  /** A pod, or `UNOWNED`. */
+  /** A pod's id, or `UNOWNED`. */
   readonly owner: string;
   readonly conversationId: string;
   readonly parent?: ParentCall;
   readonly request?: RunRequest;
-  /** Bytes of the first event. */
+  /** The size of the first event. */
   readonly eventBytes: readonly [number];
-  /** Another turn that runs in the same conversation. */
+  /** Another turn that is running in the same conversation. */
   readonly running?: RunningTurn;
-  /** Absent where all quotas admit the turn, and for delegates. */
+  /** Absent when all quotas admit the turn. Delegates have no quota. */
   readonly reached?: ReachedQuota;
 }
 
-/** The part that all writes of an owner have. */
+/** The fields of every write of an owner. */
 export interface OwnerWrite {
   readonly term: number;
-  /** Ordinal of the write under its term, from 1; absent where a term has one write only. */
+  /** The ordinal of the write under its term, from 1; absent when a term has only one write. */
   readonly number?: number;
-  /** Number of the first event. */
+  /** The sequence number of the first event. */
   readonly firstSeq: number;
-  /** Bytes of each event. */
+  /** The size of each event. */
   readonly eventBytes: readonly number[];
   readonly noteCount: number;
 }
 
 interface Write extends OwnerWrite {
-  /** Limit of the bytes of all events of a run. */
+  /** The maximum size of all events of a run, in bytes. */
   readonly bytesMax: number;
 }
 
 interface Detach extends OwnerWrite {
-  /** True when a question or a delegate's run has ended that the run would wait for. */
+  /** True when a question or delegate's run has ended for which the run would wait. */
   readonly waitEnded: boolean;
 }
 
@@ -76,7 +82,7 @@ interface End extends OwnerWrite {
   readonly status: EndStatus;
 }
 
-/** The term that the caller believes to be current. */
+/** The term that the caller takes for the current one. */
 interface OwnerChange {
   readonly term: number;
 }
@@ -84,26 +90,26 @@ interface OwnerChange {
 interface Claim extends OwnerChange {
   /** The pod that claims the run. */
   readonly owner: string;
-  /** True where the present owner got the run only a short while ago. */
+  /** True when the present owner took the run only a short time ago. */
   readonly diedSoon: boolean;
-  /** Steps that the run has finished. */
+  /** The number of finished steps of the run. */
   readonly steps: number;
 }
 
-/** The commands on a run. A command includes facts that the backend reads in the same atomic step. */
+/** The commands on a run. A command includes facts that the back end reads in the same atomic step. */
 export interface RunCommands {
   readonly begin: Begin;
-  /** Appends events and keeps notes. */
+  /** Appends events and stores notes. */
   readonly write: Write;
-  /** A write that also gives the run up until a question or a delegate's run ends. */
+  /** Writes, and gives up ownership until a question or a delegate's run ends. */
   readonly detach: Detach;
-  /** The last write, which also ends the run. */
+  /** Writes for the last time, and ends the run. */
   readonly end: End;
-  /** Requests a stop; the owner learns of it from its next write. */
+  /** Requests a stop. The owner sees the request in the result of its next write. */
   readonly stop: object;
-  /** Makes a pod the owner. */
+  /** Makes a pod the owner of the run. */
   readonly claim: Claim;
-  /** Leaves the run without an owner, for any pod to claim: a hand-over by its owner, or the end of a wait. */
+  /** Removes the owner, so that any pod can claim the run: after a hand-over by its owner, or at the end of a wait. */
   readonly release: OwnerChange;
 }
 export type RunCommandType = keyof RunCommands;
@@ -112,34 +118,42 @@ export type RunCommand<Type extends RunCommandType = RunCommandType> = {
 } & RunCommands[Type];
 
 export type BeginResult =
-  /** Also for a repeat of the same call, as long as its owner still owns the run. */
+  /**
+   * This call began the run. A repeat of the same call also gets this result, as long as the owner still owns the run.
+   */
   | { readonly type: 'begun'; readonly term: number; readonly writerSeq: number }
-  /** The run exists in any state. It was begun by an earlier call of the same request, or by this call. */
+  /** The run exists in some state. An earlier call of the same request began it, or this call did. */
   | { readonly type: 'known'; readonly conversationId: string }
-  /** The run exists, and was begun by another request. */
+  /** The run exists, but another request began it. */
   | { readonly type: 'mismatch' }
-  /** Another turn of this conversation is running. */
+  /** Another turn of the conversation is running. */
   | ({ readonly type: 'running' } & RunningTurn)
   /** A quota of the person or of the tenant is used up. */
   | ({ readonly type: 'over-quota' } & ReachedQuota);
 
 export type WriteResult =
-  /** Written now, or by an earlier call of the same write. */
+  /** The write was made now, or by an earlier call of the same write. */
   | 'written'
-  /** Written, and a stop was requested. */
+  /** The write was made, and a stop was requested. */
   | 'stopping'
-  /** The run has another owner, or it has ended: the caller must stop. Nothing was written. */
+  /** The run has another owner or has ended, so the caller must stop. Nothing was written. */
   | 'fenced'
-  /** Redis has lost earlier events of the caller, which must be written again before these. Nothing was written. */
+  /** Redis has lost earlier events of the caller. The caller must write them again first. Nothing was written. */
   | 'behind'
-  /** The feed may not grow further. Nothing was written; only an end or a detach is still accepted. */
+  /** The feed has reached its maximum size. Nothing was written; only an end or a detach is still accepted. */
   | 'full'
-  /** Not detached: something that it would wait for has ended, or a stop was requested. Nothing was written. */
+  /**
+   * The run was not detached, because a question or delegate it would wait for has ended, or a stop was requested.
+   * Nothing was written.
+   */
   | 'wait-ended'
-  /** There is no such run. */
+  /** The run does not exist. */
   | 'gone';
 
-/** The new term, or why the owner stays: the term was not the current one or the run has ended, or there is no run. */
+/**
+ * The new term, or why there is none. `fenced`: the given term is not the current one, or the run has ended. `gone`:
+ * the run does not exist.
+ */
 export type ClaimResult = { readonly term: number } | 'fenced' | 'gone';
 
 /** The possible results of each command. */

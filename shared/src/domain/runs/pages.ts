@@ -1,4 +1,4 @@
-/** The extension of MCP that clients declare which show the pages of servers (MCP Apps). */
+/** The MCP extension that clients declare when they can show the pages of servers (MCP Apps). */
 export const APPS = 'io.modelcontextprotocol/ui';
 
 /** The type of those pages. */

@@ -1,7 +1,7 @@
 import { isRecord } from '@parley/core/domain/plain-record';
 import type { Message, Run, StepRecord } from './run.ts';
 
-/** Splits the steps of a run into the whole ones, and a last one in which some tool calls have no result yet. */
+/** Splits the steps of a run into the complete ones, and a last one whose tool calls have not all returned. */
 export function splitSteps({ steps, calls }: Pick<Run, 'steps' | 'calls'>): {
   readonly whole: readonly StepRecord[];
   readonly unfinished?: StepRecord;
@@ -18,7 +18,7 @@ export function hasCalls(calls: Run['calls'], index: number): boolean {
   return calls.some(({ step }) => step === index);
 }
 
-/** What a model said in a step, without its calls. */
+/** The text that the model wrote in a step, without its calls. */
 export function textOfStep({ messages }: Pick<StepRecord, 'messages'>): string {
   return messages
     .flatMap(({ role, content }) => (role === 'assistant' ? content : []))
@@ -30,7 +30,7 @@ function textOfPart({ type, text }: Record<string, unknown>): string {
   return type === 'text' && typeof text === 'string' ? text : '';
 }
 
-/** The message that a conversation keeps of a reply that was not finished: what its person has read. */
+/** The message that a conversation keeps of an incomplete reply: the text that the person has read. */
 export function cutReply(text: string): Message[] {
   return text === '' ? [] : [{ role: 'assistant', content: [{ type: 'text', text }], isCut: true }];
 }

@@ -1,3 +1,8 @@
+/**
+ * The total table of what each command does to a run, the only statement of these rules in TypeScript. The memory back
+ * end applies it, and the scripts in `redis/runs` implement it; storing the result is not here.
+ */
+
 import type {
   ClaimResult,
   OwnerWrite,
@@ -10,8 +15,8 @@ import type {
 import { DETACHED, UNOWNED } from './run.ts';
 
 /**
- * States of a run that exists: `queued` for any pod to claim, `owned` by a pod, `detached` until a question or a
- * delegate's run ends, `ended`.
+ * The states of an existing run. `queued`: any pod may claim it. `owned`: a pod works on it. `detached`: it waits for
+ * the end of a question or of a delegate's run. `ended`: it is over.
  */
 export const RUN_STATES = ['queued', 'owned', 'detached', 'ended'] as const;
 type RunState = (typeof RUN_STATES)[number];
@@ -19,13 +24,13 @@ type RunState = (typeof RUN_STATES)[number];
 /** The change that a command makes. */
 interface RunChange {
   readonly control: RunControl;
-  /** Index of the first event of the command that the feed does not have yet. */
+  /** The index of the command's first event that the feed does not have yet. */
   readonly firstNew: number;
 }
 
 interface RunDecision<Type extends RunCommandType = RunCommandType> {
   readonly result: RunResults[Type];
-  /** Absent where the command changes nothing. */
+  /** Absent when the command changes nothing. */
   readonly change?: RunChange;
 }
 
@@ -37,7 +42,7 @@ interface RunTransitions extends Readonly<Record<RunState, Cells<RunControl>>> {
   readonly absent: Cells<undefined>;
 }
 
-/** The decision for every state and every command. A missing cell does not compile. */
+/** The decision for every state and every command. A missing cell is a compile error. */
 export const RUN_TRANSITIONS: RunTransitions = {
   absent: {
     begin,
@@ -48,7 +53,7 @@ export const RUN_TRANSITIONS: RunTransitions = {
     claim: gone,
     release: gone,
   },
-  // A run without an owner accepts writes under its term: a pod that ends an orphan releases it first.
+  // A run without an owner accepts writes under its current term, because a pod that ends an orphan releases it first.
   queued: { begin: beginAgain, write, detach, end, stop, claim, release },
   owned: { begin: beginAgain, write, detach, end, stop, claim: takeOver, release },
   detached: { begin: beginKnown, write, detach, end, stop, claim, release },
@@ -64,8 +69,8 @@ export const RUN_TRANSITIONS: RunTransitions = {
 };
 
 /**
- * Decides what a command does to a run; pure. `run` is undefined where there is none, or where its retention ended.
- * The term rises with every change of owner; a caller that names another term than the current one changes nothing.
+ * Decides what a command does to a run; pure. `run` is undefined when there is none, or its retention has ended. The
+ * term rises with every change of owner, and a command under another term changes nothing.
  */
 export function transitionRun<Type extends RunCommandType>(
   run: RunControl | undefined,
@@ -83,7 +88,8 @@ export function stateOf({ status, owner }: Pick<RunControl, 'status' | 'owner'>)
 
 function begin(_run: undefined, command: RunCommands['begin']): RunDecision<'begin'> {
   const { owner, conversationId, parent, request, eventBytes, running, reached } = command;
-  // First: what runs may be ended for this turn, which must not be refused after that.
+  // The quota is checked first: on `running`, the caller may end the running turn to make room for this one, which must
+  // then not be refused.
   if (reached !== undefined) return { result: { type: 'over-quota', ...reached } };
   if (running !== undefined) return { result: { type: 'running', ...running } };
   const control: RunControl = {
@@ -105,7 +111,7 @@ function begin(_run: undefined, command: RunCommands['begin']): RunDecision<'beg
   return { result: { type: 'begun', term: 1, writerSeq: 1 }, change: { control, firstNew: 0 } };
 }
 
-/** The same call again gets the same result as long as its owner still owns the run. */
+/** The same call gets the same result as long as its owner still owns the run. */
 function beginAgain(run: RunControl, command: RunCommands['begin']): RunDecision<'begin'> {
   const isSameCall = run.owner === command.owner && run.request?.nonce === command.request?.nonce;
   if (!isSameCall) return beginKnown(run, command);
@@ -141,7 +147,7 @@ function end(run: RunControl, command: RunCommands['end']): RunDecision<'end'> {
   return { result: 'written', change: { control: { ...control, status: command.status }, firstNew } };
 }
 
-/** The same end again, after its reply was lost. */
+/** A repeat of the same end, after its reply was lost, succeeds. */
 function endAgain(run: RunControl, command: RunCommands['end']): RunDecision<'end'> {
   const isSame =
     run.term === command.term && run.status === command.status && run.writerSeq >= lastSeq(command);
@@ -159,8 +165,9 @@ function claim(run: RunControl, { term, owner }: RunCommands['claim']): RunDecis
 }
 
 /**
- * A pod claims a run that its last owner did not give up. Neither time nor a step alone shows that pods can live with the
- * run: it may take long to kill its pod, and it may write and then kill its pod each time. Nothing ends the count of all.
+ * A pod claims a run that its last owner did not give up. The count of quick deaths restarts only after an owner both
+ * finished a step and lived for long: a run may take long to kill its pod, and it may also write and then kill its pod
+ * each time. The count of all take-overs never restarts.
  */
 function takeOver(run: RunControl, claimed: RunCommands['claim']): RunDecision<'claim'> {
   const { term, owner, diedSoon, steps } = claimed;
@@ -178,7 +185,7 @@ function changeOwner(
   term: number,
   next: Pick<RunControl, 'owner'> & Partial<Pick<RunControl, 'deaths' | 'takeOvers' | 'stepsAtDeath'>>,
 ): { readonly result: ClaimResult; readonly change?: RunChange } {
-  // The same call again, after its reply was lost.
+  // The same claim is sent again after its reply was lost.
   if (run.term === term + 1 && run.owner === next.owner) return { result: { term: run.term } };
   if (run.term !== term) return { result: 'fenced' };
   const control = { ...run, ...next, term: term + 1, writes: 0 };
@@ -186,8 +193,8 @@ function changeOwner(
 }
 
 /**
- * The result of a write that changes nothing: it is of an earlier term, a copy that arrives after a later write, or it
- * follows events that the run does not have.
+ * The result of a write that changes nothing, because it has another term, or a later write came before it, or events
+ * in front of it are missing.
  */
 function settledWrite(
   run: RunControl,
@@ -206,7 +213,7 @@ function append(run: RunControl, write: OwnerWrite): RunChange {
     ...run,
     writerSeq: isNew ? lastSeq(write) : run.writerSeq,
     bytes: eventBytes.slice(firstNew).reduce((sum, bytes) => sum + bytes, run.bytes),
-    // An empty write changes nothing, however late it arrives.
+    // An empty write changes nothing, however late it comes, so it takes no ordinal.
     writes: eventBytes.length + noteCount > 0 ? number : run.writes,
   };
   return { control, firstNew };

@@ -1,3 +1,8 @@
+/**
+ * The events that a turn appends to its feed, in one neutral form, so that every surface encodes the same turn. The
+ * encodings are in the surfaces, and events of questions and approvals are in `clients/core`.
+ */
+
 import type { StreamEvent } from '@parley/core/domain/events';
 import { z } from 'zod';
 import { CLIENT_METHODS } from './client-request.ts';
@@ -9,22 +14,22 @@ export type FinishReason = (typeof FINISH_REASONS)[number];
 const TurnStarted = z.looseObject({
   type: z.literal('turn-started'),
   conversationId: z.string(),
-  /** The assistant message that this turn writes. */
+  /** The id of the assistant message that this turn writes. */
   messageId: z.string(),
   agent: z.string(),
-  /** What the message of the turn has beside its content, in the words of its surface, which alone reads it. */
+  /** Further fields of the turn's message, which only its surface reads. */
   sent: z.unknown().optional(),
 });
 const StepStarted = z.looseObject({ type: z.literal('step-started'), step: z.int().nonnegative() });
 const StepFinished = z.looseObject({ type: z.literal('step-finished'), step: z.int().nonnegative() });
-/** The events of the named step so far are void: another pod appends them again from the step's beginning. */
+/** All events of this step so far are void. Another pod will write the step again from its beginning. */
 const StepRestarted = z.looseObject({ type: z.literal('step-restarted'), step: z.int().nonnegative() });
-/** Further text of a block. The first delta begins the block. Block ids are unique in a turn. */
+/** More text of a block. The first delta begins the block. Block ids are unique in a turn. */
 const TextDelta = z.looseObject({ type: z.literal('text-delta'), block: z.string(), text: z.string() });
 const TextFinished = z.looseObject({ type: z.literal('text-finished'), block: z.string() });
-/** The model thinks: it reasons, or has said nothing for a while. The events do not say what it thinks. */
+/** The model is reasoning, or has been silent for a while. The events do not contain its reasoning. */
 const ThinkingStarted = z.looseObject({ type: z.literal('thinking-started'), block: z.string() });
-/** Absent where the step ends while the model thinks. */
+/** The model has stopped reasoning. The event is absent when the step ends first. */
 const ThinkingFinished = z.looseObject({ type: z.literal('thinking-finished'), block: z.string() });
 const ToolCalled = z.looseObject({
   type: z.literal('tool-called'),
@@ -32,12 +37,12 @@ const ToolCalled = z.looseObject({
   toolName: z.string(),
   title: z.string().optional(),
   input: z.unknown(),
-  /** The delegated agent that called it; absent for the turn's own agent. */
+  /** The delegated agent that made the call; absent for the turn's own agent. */
   agent: z.string().optional(),
 });
-/** The page of a server that shows a call, and what it is given of it. No model reads it. */
+/** The server's page that displays a call, and the data that it receives. No model reads it. */
 export const CallPage = z.looseObject({
-  /** Names the call among those of all turns of its person. */
+  /** Identifies the call among the calls of all turns of its person. */
   pageId: z.string(),
   server: z.string(),
   /** The title of the server. */
@@ -46,7 +51,7 @@ export const CallPage = z.looseObject({
   tool: z.string(),
   /** The server's own address of the page. */
   uri: z.string(),
-  /** The result as the server sent it. */
+  /** The unchanged result of the server. */
   result: z.unknown(),
 });
 export type CallPage = z.infer<typeof CallPage>;
@@ -56,16 +61,16 @@ const ToolReturned = z.looseObject({
   output: z.unknown(),
   page: CallPage.optional().catch(undefined),
 });
-/** The tool gave no result. `message` states what happened, for people and models. It contains no secret. */
+/** The tool returned no result. `message` says what happened, for people and models, and contains no secret. */
 const ToolFailed = z.looseObject({
   type: z.literal('tool-failed'),
   toolCallId: z.string(),
   message: z.string(),
-  /** The error of the tool's server, as it sent it. Sent for runs of one call only. */
+  /** The unchanged error of the tool's server. Only in runs that consist of one call. */
   refusal: z.object({ code: z.number(), message: z.string(), data: z.unknown().optional() }).optional(),
   page: CallPage.optional().catch(undefined),
 });
-/** How far a call has come, in the words of its server. Sent for runs of one call only; readers may ignore it. */
+/** The progress of a call, in the words of its server. Only in runs that consist of one call; readers may ignore it. */
 const ToolProgress = z.looseObject({
   type: z.literal('tool-progress'),
   toolCallId: z.string(),
@@ -73,7 +78,7 @@ const ToolProgress = z.looseObject({
   total: z.number().optional(),
   message: z.string().optional(),
 });
-/** The levels of log messages (RFC 5424), the least severe first. */
+/** The levels of log messages (RFC 5424), least severe first. */
 export const LOG_LEVELS = [
   'debug',
   'info',
@@ -85,7 +90,10 @@ export const LOG_LEVELS = [
   'emergency',
 ] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
-/** A log message of a call's server for the client of the call. Sent for runs of one call only; readers may ignore it. */
+/**
+ * A log message from a call's server to the client of the call. Only in runs that consist of one call; readers may
+ * ignore it.
+ */
 const ToolLog = z.looseObject({
   type: z.literal('tool-log'),
   toolCallId: z.string(),
@@ -93,53 +101,59 @@ const ToolLog = z.looseObject({
   logger: z.string().optional(),
   data: z.unknown(),
 });
-/** Text of a call so far, while it goes on. Each event replaces the one before; readers may ignore it. */
+/** The text of an unfinished call so far. Each event replaces the previous one; readers may ignore it. */
 const ToolPartial = z.looseObject({
   type: z.literal('tool-partial'),
   toolCallId: z.string(),
   text: z.string(),
 });
-/** A call's server asks the client of the call for something that no person is asked. Sent where the client declared it. */
+/**
+ * A server requests something from the client of the call, not from a person. Sent only if the client declared support.
+ */
 const ClientAsked = z.looseObject({
   type: z.literal('client-asked'),
   toolCallId: z.string(),
-  /** The same for the same request, whichever pod asks it. */
+  /** Identifies the request. A repeat by another pod has the same id. */
   requestId: z.string(),
   method: z.enum(CLIENT_METHODS),
   params: z.record(z.string(), z.unknown()),
-  /** When the call goes on without a reply, in ms since 1970 on the clock of the questions. */
+  /** When the call continues without a reply, in ms since 1970 on the clock of the records. */
   expiresAt: z.number(),
 });
-/** Nothing waits for the reply any more. */
+/** The reply is no longer awaited. */
 const ClientAskEnded = z.looseObject({
   type: z.literal('client-ask-ended'),
   toolCallId: z.string(),
   requestId: z.string(),
-  /** True where the reply of the client ended it. */
+  /** True when a reply of the client ended the wait. */
   isAnswered: z.boolean(),
 });
-/** For clients that cannot show a question: a tool needs the user's own account, and the call was not made. */
+/**
+ * Tells a client that cannot display questions that a tool needs the user's own account, so that the call was not made.
+ */
 const ToolAuthRequired = z.looseObject({
   type: z.literal('tool-auth-required'),
   toolCallId: z.string(),
   toolId: z.string(),
   toolName: z.string(),
-  /** The service of the account, by its name for people. */
+  /** The readable name of the service where the account is. */
   service: z.string(),
   message: z.string(),
 });
-/** A delegate's run has `waits` waits under way. While there are any, the clocks of the delegating runs are paused. */
+/**
+ * A delegate's run now waits for `waits` things. The clocks of the delegating runs are paused while it waits for any.
+ */
 const RunPaused = z.looseObject({ type: z.literal('run-paused'), waits: z.int().positive() });
 const RunResumed = z.looseObject({ type: z.literal('run-resumed'), waits: z.int().nonnegative() });
 /**
- * No pod owns the turn any more. Where it waits for its person, streams end here, and the answer has a pod resume it. `continues`: it
- * waits for nobody and is resumed by itself, so streams go on.
+ * No pod owns the turn any more. If it waits for its person, streams end here, and the answer lets a pod resume it.
+ * With `continues`, it waits for nobody and resumes by itself, so streams stay open.
  */
 const TurnDetached = z.looseObject({
   type: z.literal('turn-detached'),
   continues: z.literal(true).optional().catch(undefined),
 });
-/** A pod has resumed a turn that was detached. */
+/** A pod has resumed a detached turn. */
 const TurnAttached = z.looseObject({ type: z.literal('turn-attached') });
 const Usage = z.looseObject({ inputTokens: z.int().optional(), outputTokens: z.int().optional() });
 const TurnFinished = z.looseObject({
@@ -156,8 +170,8 @@ const TurnFailed = z.looseObject({
 });
 
 /**
- * The events that a turn appends to the feed of its stream request. They do not depend on the format that a reader
- * wants. A turn ends with exactly one `turn-finished` or `turn-failed`.
+ * The events that a turn appends to the feed of its stream request, independent of any reader's format. A turn ends
+ * with exactly one `turn-finished` or `turn-failed`.
  */
 export const TurnEvent = z.discriminatedUnion('type', [
   TurnStarted,
@@ -186,7 +200,7 @@ export const TurnEvent = z.discriminatedUnion('type', [
 ]);
 export type TurnEvent = z.infer<typeof TurnEvent>;
 
-/** Parses a turn event. Undefined for an event of another or a newer type. */
+/** Parses a turn event. Undefined for an event of another kind, or of a type that is newer than this build. */
 export function turnEventOf(event: StreamEvent): TurnEvent | undefined {
   const read = TurnEvent.safeParse(event);
   return read.success ? read.data : undefined;
@@ -197,7 +211,7 @@ export function endsTurn(event: TurnEvent): boolean {
   return event.type === 'turn-finished' || event.type === 'turn-failed';
 }
 
-/** True where no pod owns the turn any more until its person, or somebody else, has done something. Streams end here. */
+/** True for an event after which no pod owns the turn until a person or another party acts. Streams end here. */
 export function waitsForPerson(event: TurnEvent | undefined): boolean {
   return event?.type === 'turn-detached' && event.continues !== true;
 }

@@ -1,15 +1,15 @@
 import type { AskInput } from '@parley/core/domain/elicitations/ask-input';
 import { faultOfUrl, type UrlRules } from '@parley/core/domain/url';
 
-/** Which tenants may set a `webhookUrl`, and which URLs are allowed. */
+/** Which tenants may set a `webhookUrl`, and to which URLs. */
 export interface WebhookRules {
-  /** True for a tenant whose webhooks can be signed. */
+  /** True for a tenant that has a secret with which its webhooks are signed. */
   hasSecret(tenant: string): boolean;
-  /** False for a URL to which no webhook is ever sent, whatever its name resolves to. */
+  /** False for a URL that is never called, whatever its host name resolves to. */
   mayCall(url: string): boolean;
 }
 
-/** The settings with which an ask is checked. Without `webhooks`, no ask may have a webhook. */
+/** The settings for checking the webhook of an ask. Without `webhooks`, no ask may have one. */
 export interface WebhookSettings {
   readonly webhooks?: WebhookRules;
 }

@@ -2,7 +2,7 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
-/** Pauses between the attempts to deliver a webhook, in ms: the schedule that Standard Webhooks recommends. */
+/** The pauses between delivery attempts, in ms, as recommended by Standard Webhooks. */
 export const WEBHOOK_PAUSES_MS: readonly number[] = [
   5 * SECOND,
   5 * MINUTE,
@@ -15,22 +15,22 @@ export const WEBHOOK_PAUSES_MS: readonly number[] = [
   24 * HOUR,
 ];
 
-/** After this many failed attempts a webhook is dead. */
+/** After this many failed attempts, a webhook is a dead letter. */
 export const WEBHOOK_ATTEMPTS_MAX = WEBHOOK_PAUSES_MS.length + 1;
 
-// Webhooks that failed at the same time must not all be retried at the same time.
+// Jitter spreads the retries of webhooks that failed at the same time.
 const JITTER = 0.1;
 
-// An allowance for outages in which nothing is delivered, added to the schedule.
+// An allowance for outages of Parley itself, added to the schedule.
 const OUTAGE_MS = 48 * HOUR;
 
-/** How long an elicitation must be kept so that all attempts can be made even with the longest pauses, in ms. */
+/** How long an elicitation must be kept so that all attempts fit, even with the longest pauses, in ms. */
 export const WEBHOOK_KEEP_MS = Math.ceil(
   WEBHOOK_PAUSES_MS.reduce((sum, _, at) => sum + longestPause(at) * (1 + JITTER), OUTAGE_MS),
 );
 
 interface PauseInput {
-  /** The attempt that failed; the first is 1. */
+  /** The ordinal of the failed attempt, from 1. */
   readonly attempt: number;
   /** The receiver's `Retry-After`, in ms. */
   readonly retryAfterMs?: number | undefined;
@@ -39,8 +39,8 @@ interface PauseInput {
 }
 
 /**
- * How long to wait after a failed attempt, in ms. Undefined after the last attempt. A receiver may request a longer
- * pause than the scheduled one, at most as long as the next one of the schedule. It cannot request a shorter one.
+ * The pause after a failed attempt, in ms; undefined after the last attempt. A receiver may request a longer pause, up
+ * to the next one of the schedule, but not a shorter one.
  */
 export function pauseAfter({ attempt, retryAfterMs = 0, random }: PauseInput): number | undefined {
   const at = attempt - 1;

@@ -23,7 +23,7 @@ export type WebhookEvent = z.infer<typeof WebhookEvent>;
 export function webhookEventOf(row: Row): WebhookEvent | undefined {
   const { status, settledAt } = row;
   if (!isTerminal(status) || settledAt === undefined) return undefined;
-  // Uses the time at which it ended, so that all attempts are equal.
+  // `settledAt` serves as the time, so that all attempts have the same body.
   const data = toWire(row, { now: settledAt, content: row.definition.sensitive !== true });
   return { type: `elicitation.${status}`, timestamp: data.serverTime, data };
 }
@@ -32,18 +32,18 @@ export function webhookEventOf(row: Row): WebhookEvent | undefined {
 export const WEBHOOK_FAULTS = [
   /** The URL may not be called. */
   'refused_url',
-  /** The host is, or resolves to, an address that is not public. */
+  /** The host is a non-public address, or resolves to one. */
   'refused_address',
   /** The host has no address. */
   'unresolved',
   'timeout',
-  /** The connection could not be made, or broke. */
+  /** The connection failed. */
   'failed',
   /** The receiver replied with a status other than 2xx. */
   'status',
-  /** The receiver replied 410: it does not want the webhook to be repeated. */
+  /** The receiver replied 410, which forbids further attempts. */
   'gone',
-  /** The tenant no longer has a secret to sign with. */
+  /** The tenant has no signing secret any more. */
   'no_secret',
 ] as const;
 export type WebhookFault = (typeof WEBHOOK_FAULTS)[number];
@@ -55,7 +55,7 @@ export function webhookIdOf(elicitationId: string): string {
   return `${PREFIX}${elicitationId}`;
 }
 
-/** True for an id that `webhookIdOf` gives. */
+/** True for an id of the form that `webhookIdOf` makes. */
 export function isWebhookId(id: string): boolean {
   return id.startsWith(PREFIX) && bucketOfElicitationId(id.slice(PREFIX.length)) !== undefined;
 }

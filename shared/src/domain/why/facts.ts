@@ -1,41 +1,46 @@
+/**
+ * The facts from which `why` explains a record or a turn, as plain values, so that the explanation is pure. How the
+ * facts are collected is the caller's business; their wording is in the `strings` files.
+ */
+
 import type { WebhookFault } from '../webhooks/webhook.ts';
 
-/** A question or an approval, as far as it explains itself. Times are ms on the store's clock. */
+/** The facts about a question or an approval. Times are in ms on the store's clock. */
 export interface RecordFacts {
   readonly kind: 'question' | 'approval';
-  /** The id of the person whom it asks. */
+  /** The id of the person who is asked. */
   readonly name: string;
   readonly status: string;
-  /** A status from which nothing moves the record any more. */
+  /** True in a terminal status. */
   readonly hasEnded: boolean;
   readonly trigger: string;
-  /** The tool that it is about. */
+  /** The tool that the record concerns. */
   readonly tool?: string | undefined;
   readonly createdAt: number;
   readonly expiresAt: number;
   readonly settledAt?: number | undefined;
   /** The surface on which it was settled. */
   readonly surface?: string | undefined;
-  /** Why its asker took it back. */
+  /** The reason of a withdrawal. */
   readonly reason?: string | undefined;
 }
 
-/** Something that a turn waits for. */
+/** Something for which a turn waits. */
 export interface WaitFacts {
   readonly id: string;
   readonly trigger: string;
   readonly since: number;
-  /** The deadline of a record that is still open; absent where it has ended, or is gone. */
+  /** The deadline of an open record; absent when the record has ended or no longer exists. */
   readonly openUntil?: number | undefined;
 }
 
-/** Who has a turn now. */
+/** Who holds a turn now. */
 export type HolderFacts =
   | { readonly type: 'pod'; readonly pod: string; readonly isAlive: boolean }
   | { readonly type: 'queued' }
   | { readonly type: 'detached'; readonly restsUntil?: number | undefined };
 
-/** A turn of an agent. */
+/** The facts about an agent's turn. */
 export interface RunFacts {
   readonly streamRequestId: string;
   readonly agent: string;
@@ -44,9 +49,9 @@ export interface RunFacts {
   readonly endedAt?: number | undefined;
   readonly holder: HolderFacts;
   readonly isStopping: boolean;
-  /** How many of its pods have died. */
+  /** The number of its pods that have died. */
   readonly takeOvers: number;
-  /** Waits that its record has as open. */
+  /** The waits that are open according to the run's record. */
   readonly waits: readonly WaitFacts[];
   /** Calls that were sent and have not returned. */
   readonly calls: readonly {
@@ -54,28 +59,28 @@ export interface RunFacts {
     readonly since: number;
     readonly delegate?: string | undefined;
   }[];
-  /** The turn that it works for. */
+  /** The turn for which this one works. */
   readonly parent?: string | undefined;
 }
 
-/** Where the person can be. */
+/** The facts about how a person can be reached. */
 export interface PersonFacts {
   readonly name: string;
-  /** The stream requests that their open event streams read, over all pods that are alive. */
+  /** The stream requests of the person's open event streams, on all live pods. */
   readonly streams: readonly string[];
-  /** How a channel notifies them of this record; absent where none is to. */
+  /** How a channel notifies the person of this record; absent when no channel shall. */
   readonly channel?:
     | {
         readonly name: string;
-        /** Absent where this deployment has no such channel. */
+        /** Whether the person is linked to the channel; absent when this deployment has no such channel. */
         readonly isLinked?: boolean | undefined;
-        /** In how many ms at the earliest, of an open record. */
+        /** The earliest time of a notice about an open record, in ms from now. */
         readonly dueInMs?: number | undefined;
       }
     | undefined;
 }
 
-/** One thing that must leave Parley. */
+/** An outstanding delivery. */
 export type DeliveryFacts =
   | {
       readonly kind: string;
@@ -93,14 +98,14 @@ export type DeliveryFacts =
       readonly diedAt: number;
     };
 
-/** All that `why` looks at. */
+/** All facts that `why` needs. */
 export interface WhyFacts {
   readonly now: number;
-  /** Absent where it is asked about a turn. */
+  /** Absent when the question is about a turn. */
   readonly record?: RecordFacts | undefined;
-  /** Absent where no turn asked, or the turn is gone. */
+  /** Absent when no turn asked, or the turn no longer exists. */
   readonly run?: RunFacts | undefined;
-  /** Absent for turns of a service key, which have no person. */
+  /** Absent for turns of a service key without a person. */
   readonly person?: PersonFacts | undefined;
   readonly deliveries: readonly DeliveryFacts[];
 }

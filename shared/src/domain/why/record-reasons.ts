@@ -2,7 +2,7 @@ import type { PersonFacts, RecordFacts } from './facts.ts';
 import { OWN_REASONS, type Reason } from './strings.ts';
 import { momentOf } from './times.ts';
 
-/** Why a record is as it is. Pure. */
+/** Explains the status of a record. Pure. */
 export function recordReasons(record: RecordFacts, now: number): Reason[] {
   const { name, kind, trigger, tool, status, hasEnded, createdAt, expiresAt } = record;
   const state = hasEnded ? 'ended' : status === 'opened' ? 'opened' : 'pending';
@@ -31,7 +31,7 @@ function endOf(record: RecordFacts): Reason {
   }
 }
 
-/** Where the person can see an open record, or why they do not. Pure. */
+/** Explains where the person can see an open record, or why they cannot. Pure. */
 export function personReasons({ name, streams, channel }: PersonFacts): Reason[] {
   return [
     streams.length === 0 ? { code: 'noStream', name } : { code: 'streams', name, streams },

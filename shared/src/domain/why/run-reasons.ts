@@ -2,10 +2,10 @@ import type { RunFacts } from './facts.ts';
 import type { Reason } from './strings.ts';
 import { momentOf } from './times.ts';
 
-/** A turn may wait for hundreds of things. */
+/** Only this many waits are listed, because a turn may have hundreds. */
 const LISTED_MAX = 10;
 
-/** Why a turn is as it is. Pure. */
+/** Explains the state of a turn. Pure. */
 export function runReasons(run: RunFacts, now: number): Reason[] {
   const { status, isStopping, startedAt, endedAt = startedAt, takeOvers, parent } = run;
   const turn = { turn: run.streamRequestId, agent: run.agent, ago: now - startedAt };

@@ -1,7 +1,12 @@
+/**
+ * The type of the sentences of `why` in every language, and the type of the facts in them. The sentences themselves are
+ * in `strings-en.ts` and `strings-de.ts`.
+ */
+
 import type { WebhookFault } from '../webhooks/webhook.ts';
 import type { Moment } from './times.ts';
 
-/** Reasons that Parley gives itself when it takes a record back. */
+/** The reasons of withdrawals by Parley itself. */
 export const OWN_REASONS = ['run_stopped', 'superseded', 'undeliverable', 'user_erased'] as const;
 
 interface AskedValues {
@@ -18,11 +23,11 @@ interface TurnValues {
 }
 
 /**
- * What `why` says: one sentence for each code, from its values. The values are the facts, so that each language words
- * them alone. `ago`, `ahead` and `length` are in ms.
+ * The sentences of `why`, one for each code. A sentence gets facts as values and needs no other text, so each language
+ * words it independently. `ago`, `ahead` and `length` are in ms.
  */
 export interface WhyStrings {
-  // A record
+  // Sentences about a record
   readonly asked: (values: AskedValues & { readonly trigger: string }) => string;
   readonly askedToApprove: (values: AskedValues) => string;
   readonly expires: (values: { readonly at: Moment; readonly ahead: number }) => string;
@@ -34,26 +39,26 @@ export interface WhyStrings {
     readonly own?: (typeof OWN_REASONS)[number] | undefined;
   }) => string;
   readonly decided: (values: {
-    /** The status in which the person has settled it. */
+    /** The status that the person's decision led to. */
     readonly decision: string;
     readonly name: string;
     readonly length: number;
     readonly surface?: string | undefined;
   }) => string;
 
-  // Its person
+  // Sentences about its person
   readonly noStream: (values: { readonly name: string }) => string;
   readonly streams: (values: { readonly name: string; readonly streams: readonly string[] }) => string;
   readonly noChannel: (values: { readonly channel: string }) => string;
   readonly notLinked: (values: { readonly name: string; readonly channel: string }) => string;
-  /** `ahead` is absent where no notice is due any more, and 0 where it is due or was sent. */
+  /** `ahead` is 0 when the notice is due or was sent, and absent when none is due any more. */
   readonly linked: (values: {
     readonly name: string;
     readonly channel: string;
     readonly ahead?: number | undefined;
   }) => string;
 
-  // A turn
+  // Sentences about a turn
   readonly turn: (values: TurnValues & { readonly state: 'running' | 'stopping' }) => string;
   readonly turnEnded: (
     values: TurnValues & { readonly status: 'finished' | 'failed' | 'stopped'; readonly endedAgo: number },
@@ -68,7 +73,7 @@ export interface WhyStrings {
     readonly id: string;
     readonly trigger: string;
     readonly length: number;
-    /** Absent where what it waits for has ended. */
+    /** Absent when the awaited record has ended. */
     readonly openUntil?: Moment | undefined;
   }) => string;
   readonly waitEnded: () => string;
@@ -81,7 +86,7 @@ export interface WhyStrings {
   readonly more: (values: { readonly count: number; readonly what: 'waits' | 'calls' }) => string;
   readonly worksFor: (values: { readonly turn: string }) => string;
 
-  // What must still be delivered; `attempts` are those that failed
+  // Sentences about deliveries; `attempts` counts the failed ones
   readonly delivering: (values: { readonly delivery: string; readonly attempts: number }) => string;
   readonly deliveryAhead: (values: {
     readonly delivery: string;
@@ -98,7 +103,7 @@ export interface WhyStrings {
   }) => string;
 }
 
-/** One reason: the code of its sentence and the values in it. */
+/** One reason: the code of its sentence, and the values for it. */
 export type Reason = {
   readonly [Code in keyof WhyStrings]: { readonly code: Code } & (Parameters<WhyStrings[Code]> extends [
     infer Values,

@@ -5,20 +5,20 @@ const UNITS = [
   ['second', 1_000],
 ] as const;
 
-/** A time of day on the store's clock, with its day where that is not today. */
+/** A time of day on the store's clock, with the date unless it is today. */
 export interface Moment {
   readonly clock: string;
   readonly day?: string;
 }
 
-/** A time in ms as a moment of UTC, as seen at `now`. Pure. */
+/** Converts a time in ms to a moment in UTC, relative to `now`. Pure. */
 export function momentOf(time: number, now: number): Moment {
   const [day = '', rest = ''] = new Date(time).toISOString().split('T');
   const clock = `${rest.slice(0, 8)} UTC`;
   return new Date(now).toISOString().startsWith(day) ? { clock } : { clock, day };
 }
 
-/** How a language says lengths of time, each in its largest unit. Takes ms, and rounds down. */
+/** Formats durations in a language, each in its largest unit. Takes ms and rounds down. */
 export function timesIn(language: string) {
   const relative = new Intl.RelativeTimeFormat(language);
   const lengths = new Map(

@@ -7,20 +7,20 @@ import { ENGLISH_WHY } from './strings-en.ts';
 
 const LANGUAGES = { en: ENGLISH_WHY, de: GERMAN_WHY } satisfies Readonly<Record<string, WhyStrings>>;
 
-/** Why something waits, or how it ended, in sentences for an operator, in one language. Total and pure. */
+/** Explains why something waits or how it ended, as sentences for an operator in one language. Total and pure. */
 export function why(facts: WhyFacts, language: keyof typeof LANGUAGES): string[] {
   return reasonsOf(facts).map((reason) => sentenceOf(reason, LANGUAGES[language]));
 }
 
 function sentenceOf(reason: Reason, strings: WhyStrings): string {
-  // The code names the function that takes the other members.
+  // The code selects the function whose parameter has this reason's values; TypeScript cannot follow that.
   const say = strings[reason.code] as (values: Reason) => string;
   return say(reason);
 }
 
 /**
- * The same as facts, the first ones about the thing itself. They have ids, statuses and times, and nothing that a person
- * or a model wrote. Total and pure.
+ * The explanation as data, beginning with the record or turn itself. It contains ids, statuses and times, but nothing
+ * that a person or a model wrote. Total and pure.
  */
 export function reasonsOf({ now, record, run, person, deliveries }: WhyFacts): Reason[] {
   const isOpen = record === undefined ? run?.status === 'running' : !record.hasEnded;

@@ -19,8 +19,8 @@ export interface DecideInput extends Omit<AnswerInput, 'response'> {
 }
 
 /**
- * Records a person's decision on a call. Returns the approval with that decision recorded. Errors: `not_found`,
- * `invalid_request`, `invalid_answer` (stays pending), `already_settled`, `expired`.
+ * Records a person's decision on a call. Returns the approval with the recorded decision. Throws `not_found`,
+ * `invalid_request`, `invalid_answer` (it stays pending), `already_settled` or `expired`.
  */
 export async function decide(
   deps: RecordDeps<ApprovalTypes>,
@@ -28,14 +28,14 @@ export async function decide(
   input: DecideInput,
 ): Promise<SeenRecord<ApprovalTypes>> {
   const reading = readUnlessKnown(deps, input.caller, input.id);
-  // Admission first: a caller without it gets that refusal, whatever the read finds.
+  // The permission is awaited first: a caller without it gets that refusal, whatever the read finds.
   reading.catch(() => undefined);
   await input.admitted;
   const seen = await reading;
   const { conversationId } = seen.row.definition;
   if (input.conversationId !== undefined && input.conversationId !== conversationId) throw notFound();
   const after = await settle(deps, input, seen, commandOf(input, seen.row));
-  // Also for a repeat: the process of the first decision may have ended before it remembered.
+  // A repeat remembers the approval too, because the process of the first call may have died before it did.
   await grants.remember(after);
   return after;
 }
@@ -58,7 +58,7 @@ function commandOf({ response, surface }: DecideInput, row: ApprovalRow): Approv
 
 function editOf({ definition }: ApprovalRow, edited: Arguments, by: DecidedHere): ApprovalCommand {
   const fault = faultOfExtent(edited);
-  // Whatever the status is: nothing compares such arguments with those of an earlier decision.
+  // Such arguments are refused in every status, before anything compares them with those of an earlier decision.
   if (fault !== undefined)
     throw new ParleyError('invalid_answer', 'The arguments are too much to be read; send others.', {
       issues: [{ path: 'arguments', message: fault }],

@@ -1,3 +1,8 @@
+/**
+ * Remembers approvals as grants, so that a person is not asked again for the same kind of call. Which calls need an
+ * approval, and what may be remembered, is decided by the agents and by `decide.ts`.
+ */
+
 import { REMEMBER_DAYS_MAX, type RememberFor } from '@parley/core/domain/approvals/approval';
 import type { ApprovalDefinition } from '@parley/core/domain/approvals/definition';
 import type { Owner } from '@parley/core/domain/ids';
@@ -12,7 +17,7 @@ import type { SeenRecord } from '../../records/read.ts';
 const PREFIX = 'approval-grant ';
 const DAY_MS = 86_400_000;
 
-/** A remembered approval: further calls of the tool by the agent under the same rule are made without asking. */
+/** A remembered approval. Further calls of this tool by this agent under the same rule need no approval. */
 export const ApprovalGrant = z
   .object({
     grantId: z.string(),
@@ -31,11 +36,11 @@ export const ApprovalGrant = z
   .meta({ id: 'ApprovalGrant' });
 export type ApprovalGrant = z.infer<typeof ApprovalGrant>;
 
-/** What a grant becomes when it is revoked. In ms on the Redis clock, as the times of decisions. */
+/** The record that replaces a revoked grant. `revokedAt` is in ms on the Redis clock, like the times of decisions. */
 const RevokedGrant = z.object({ revokedAt: z.number() });
 type RevokedGrant = z.infer<typeof RevokedGrant>;
 
-/** What a grant is for. */
+/** The calls that a grant covers. */
 type GrantSubject = Pick<
   ApprovalDefinition,
   'tenant' | 'userId' | 'agentId' | 'tool' | 'rule' | 'conversationId' | 'remember'
@@ -43,29 +48,32 @@ type GrantSubject = Pick<
 
 export interface Grants {
   /**
-   * Remembers an approval, if its settlement says so. Repeatable: no decision brings back a grant that has lapsed, or that was
-   * revoked after the decision.
+   * Remembers an approval if its settlement says so. Repeatable: a decision never restores a grant that has lapsed, or
+   * that was revoked after the decision.
    */
   remember(seen: SeenRecord<ApprovalTypes>): Promise<void>;
-  /** The grant under which a call needs no approval. */
+  /** Returns the grant that permits a call without an approval. */
   find(subject: GrantSubject): Promise<ApprovalGrant | undefined>;
   list(owner: Owner): Promise<readonly ApprovalGrant[]>;
   /** Throws `not_found`. */
   revoke(owner: Owner, grantId: string): Promise<void>;
-  /** Revokes the grants that hold in one conversation only. Repeatable. */
+  /** Revokes the grants that are limited to one conversation. Repeatable. */
   revokeIn(conversation: ConversationRef): Promise<void>;
 }
 
-/** Grants as records of their owners, which no other owner finds. `conversationMs`: how long one of a conversation stays unused. */
+/**
+ * Stores grants as records of their owners; no other owner finds them. `conversationMs` is how long an unused
+ * conversation, and so a grant limited to it, is kept.
+ */
 export function createGrants(records: OwnerRecords, conversationMs: number): Grants {
-  // No grant may last longer, so a revocation is the last to make room for another record.
+  // A revocation lasts as long as the longest grant, so it never ends before a grant that it must prevent.
   const revokedMs = Math.max(conversationMs, REMEMBER_DAYS_MAX * DAY_MS);
   async function list(owner: Owner): Promise<readonly ApprovalGrant[]> {
     const found = await records.list(owner, PREFIX);
     return found.map(({ value }) => grantIn(value)).filter((grant) => grant !== undefined);
   }
 
-  /** False when there is no such grant. */
+  /** Returns false when there is no such grant. */
   async function revoke(owner: Owner, grantId: string): Promise<boolean> {
     for (;;) {
       const value = await records.read(owner, nameOf(grantId));
@@ -86,8 +94,8 @@ export function createGrants(records: OwnerRecords, conversationMs: number): Gra
       if (restMs <= 0) return;
       const owner = ownerOf(definition);
       const grantId = grantIdOf(definition);
-      // The version before wrote a record of this name in place of a revocation, with the first decision that was revoked.
-      // To be removed after one release.
+      // The previous version recorded a revocation under this name, with the first revoked decision. This check can be
+      // removed after one release.
       if ((await records.read(owner, `approval-revoked ${grantId}`)) === id) return;
       const grant: ApprovalGrant = {
         grantId,
@@ -138,7 +146,7 @@ function lifeOf(remember: RememberFor, conversationMs: number): number {
   return remember === 'conversation' ? conversationMs : remember.days * DAY_MS;
 }
 
-/** The id covers everything that a grant must not leak to. Tenant and user are covered by its owner. */
+/** The id is a digest of everything to which a grant is limited. Tenant and user are given by the record's owner. */
 function grantIdOf({ agentId, tool, rule, conversationId, remember }: GrantSubject): string {
   const scope = remember === 'conversation' ? conversationId : null;
   const subject = JSON.stringify([agentId, tool.server, tool.name, rule, scope]);

@@ -12,13 +12,13 @@ import type { SeenRecord } from '../../records/read.ts';
 
 export interface ApprovalRequest {
   readonly definition: Omit<ApprovalDefinition, 'traceparent'>;
-  /** The same key always leads to the same approval, whatever the definition says now. */
+  /** The same key always leads to the same approval, even with another definition. */
   readonly idempotencyKey: string;
 }
 
 /**
- * Requests a person's approval of a call. Errors: `too_large` (nobody could read the arguments), `rate_limited` (too many
- * open for this user), `user_erased`.
+ * Requests a person's approval of a call. Throws `too_large` (nobody could read the arguments), `rate_limited` (this
+ * user has too many open records) or `user_erased`.
  */
 export async function requestApproval(
   engine: EngineDeps,
@@ -45,7 +45,7 @@ export async function requestApproval(
   });
 }
 
-/** The approval that was requested under a key; undefined where none was. Throws `unavailable`. */
+/** Finds the approval that was requested under a key; undefined when there is none. Throws `unavailable`. */
 export async function findRequested(
   { claims }: Pick<EngineDeps, 'claims'>,
   { records }: Pick<RecordDeps<ApprovalTypes>, 'records'>,

@@ -1,3 +1,8 @@
+/**
+ * Asking: from the request to the stored question, with its claims on the idempotency key and the stream request. The
+ * checks of the question itself are in `define.ts`, and waiting is in `records/wait.ts`.
+ */
+
 import type { AskInput } from '@parley/core/domain/elicitations/ask-input';
 import { namedContext } from '@parley/core/domain/elicitations/asker';
 import { isParleyError, ParleyError } from '@parley/core/domain/errors';
@@ -21,19 +26,19 @@ import type { StreamClaims } from './stream-claims.ts';
 export interface AskRequest {
   readonly tenant: string;
   readonly input: AskInput;
-  /** The service key that asks; absent where Parley itself asks. */
+  /** The service key that asks; absent when Parley itself asks. */
   readonly askedBy?: string | undefined;
-  /** The name of that key, where it has one. A question that names no agent gets this name as `context.agent`. */
+  /** The configured name of that key, if it has one. It becomes `context.agent` of a question that names no agent. */
   readonly askerName?: string | undefined;
-  /** The same key with the same input always leads to the same elicitation, for as long as the retention. */
+  /** Within the retention, the same key with the same input always leads to the same elicitation. */
   readonly idempotencyKey?: string;
-  /** True: the key alone says which question it is; one that was asked before stands, whatever the input says now. */
+  /** True: the key alone identifies the question, and an existing one is returned even if the input differs. */
   readonly keyDecides?: boolean;
-  /** True: the client of the turn cannot show this form and opens its hosted page instead. */
+  /** True: the turn's client cannot show this form and opens the hosted page instead. */
   readonly onAnswerPage?: boolean;
   /** How a channel notifies the person of this question. */
   readonly notify?: NotifyRules | undefined;
-  /** True accepts `pattern` in the form's schema, for adapters of protocols that have it. */
+  /** True accepts `pattern` in the form's schema, for adapters of protocols that allow it. */
   readonly patterns?: boolean | undefined;
 }
 
@@ -43,20 +48,20 @@ interface AskDeps extends EngineDeps {
 }
 
 export interface AskResult extends Seen {
-  /** True when an earlier call with the same key had asked it. */
+  /** True when an earlier call with the same key asked the question. */
   readonly replayed: boolean;
 }
 
 /**
- * Asks: creates an elicitation and arms its deadline. Errors: `invalid_request`, `idempotency_mismatch`,
- * `stream_owner_mismatch`, `rate_limited` (too many open for this user), `user_erased`.
+ * Creates an elicitation and arms its deadline. Throws `invalid_request`, `idempotency_mismatch`,
+ * `stream_owner_mismatch`, `rate_limited` (this user has too many open records) or `user_erased`.
  */
 export async function ask(deps: AskDeps, request: AskRequest): Promise<AskResult> {
   const id = mintElicitationId({ tenant: request.tenant, userId: request.input.userId });
   const minted: Minted = { id, streamRequestId: request.input.streamRequestId ?? ownStreamOf(id) };
   const asked = { ...request.input, ...streamOf(minted) };
   const draft = define(deps.settings, request.tenant, asked, { patterns: request.patterns });
-  // The stream first: an ask refused for it has not used up its key.
+  // The stream is claimed before the key: an ask that is refused because of its stream has not used up its key.
   const isStreamClaimed =
     isChosenStream(request.input.streamRequestId) && (await deps.streamClaims.claim(draft));
   const identity: Minted & { readonly key?: string } =
@@ -78,7 +83,7 @@ export async function ask(deps: AskDeps, request: AskRequest): Promise<AskResult
     const notes = { isStreamClaimed, ...(idempotencyKey !== undefined && { idempotencyKey }) };
     const created = await createRecord(deps, deps.questions, { id, definition, notes }).catch(
       async (error: unknown) => {
-        // An erasure may have passed the claims by now.
+        // The erasure may already have removed the listed claims, so this one would be missed.
         if (isParleyError(error, 'user_erased')) await dropClaims(deps, request, identity);
         throw error;
       },
@@ -97,7 +102,7 @@ function keyedAskOf({ tenant, input, askedBy, keyDecides = false }: AskRequest, 
   return { tenant, key, by: askedBy, sent: digestOf(input), digest: olderDigestOf(input), keyDecides };
 }
 
-/** True for a stream request that the asker chose. Those of turns are minted, and no other user can know of them. */
+/** True for a stream request whose id the asker chose. Turns have minted ids, which no other user can know. */
 function isChosenStream(streamRequestId: string | undefined): boolean {
   if (streamRequestId === undefined) return false;
   if (elicitationOfOwnStream(streamRequestId) !== undefined)
@@ -119,7 +124,7 @@ async function dropClaims(
   ]);
 }
 
-/** What builds before this one compare: it covers the default that they had. */
+/** The digest that older builds compare. It includes their default timeout of 600 s. */
 function olderDigestOf(input: AskInput): string {
   return digestOf({ ...input, timeoutSeconds: input.timeoutSeconds ?? 600 });
 }

@@ -1,3 +1,8 @@
+/**
+ * Requests of MCP servers to the program that made the call, such as sampling: stored, so that the reply may come to
+ * any pod. Questions to people are not here; they are elicitations.
+ */
+
 import type { Owner, StreamRef } from '@parley/core/domain/ids';
 import { z } from 'zod';
 import { retryWhileUnavailable, SleeperReads } from '../../async/retry-while-unavailable.ts';
@@ -12,7 +17,7 @@ import {
 import type { EventBus } from '../../ports/elicitations/event-bus.ts';
 import type { OwnerRecordsByKind } from '../../ports/owner-records.ts';
 
-/** A request to the client of a turn. The same id is the same request, on every pod. */
+/** A request to the client of a turn. An id means the same request on every pod. */
 interface NewClientRequest {
   readonly id: string;
   readonly stream: StreamRef;
@@ -20,34 +25,34 @@ interface NewClientRequest {
   readonly timeoutMs: number;
 }
 
-/** A request that was begun, by this pod or by an earlier owner of its run. */
+/** A stored request, created by this pod or by an earlier owner of its run. */
 interface BegunClientRequest {
-  /** When it ends without a reply, in ms since 1970 on the clock of the records. */
+  /** When the request ends without a reply, in ms since 1970 on the clock of the records. */
   readonly expiresAt: number;
-  /** False where it has ended by now: nobody is to be asked. */
+  /** False when the request has already ended; then the client is not asked. */
   readonly isOpen: boolean;
 }
 
 /**
- * Requests to the clients of turns, which no person settles. Each has a record of its owner: it is answered once, on whichever
- * pod the reply arrives, and the pod of the call is woken. Every call throws `unavailable`.
+ * Requests to the clients of turns, which no person answers. Each is a record of its owner. It takes one reply, on any
+ * pod, which then wakes the pod of the call. Every method throws `unavailable`.
  */
 export interface ClientRequests {
   begin(request: NewClientRequest): Promise<BegunClientRequest>;
   /**
-   * Waits for the reply to a request that was begun. Undefined at its deadline, after which no reply is taken. Throws the
-   * reason of the signal.
+   * Waits for the reply to a stored request. Undefined at its deadline, after which no reply is accepted. Throws the
+   * signal's reason when aborted.
    */
   wait(
     request: Pick<NewClientRequest, 'id' | 'stream'> & Pick<BegunClientRequest, 'expiresAt'>,
     signal: AbortSignal,
   ): Promise<ClientReply | undefined>;
-  /** Takes no reply any more. */
+  /** Ends the request, after which no reply is accepted. */
   end(owner: Owner, id: string): Promise<void>;
   isOpen(owner: Owner, id: string): Promise<boolean>;
   /**
-   * Stores the client's reply. Ignored for an unknown request, one that has ended, and one of another stream than
-   * `streamRequestId` where that is named: a client cannot know that it is too late.
+   * Stores the client's reply. A reply is ignored when the request is unknown or has ended, or belongs to another
+   * stream than `streamRequestId`. This is no error, because a client cannot know that its reply is too late.
    */
   answer(
     owner: Owner,
@@ -70,16 +75,17 @@ const StoredRequest = z.discriminatedUnion('state', [
 type StoredRequest = z.infer<typeof StoredRequest>;
 
 const PREFIX = 'cr_';
-// From the deadline on: another pod may continue the call, once the questions of the same round are answered, and reads the reply then.
+// This time counts from the deadline. Another pod may continue the call after the other questions of its round are
+// answered, and reads the reply only then.
 const KEPT_MS = 3_600_000;
 const RECHECK_MS = 15_000;
 
-/** True for the id of a request to a client. Ids of elicitations begin otherwise. */
+/** True for the id of a request to a client; ids of elicitations have another prefix. */
 export function isClientRequestId(id: string): boolean {
   return id.startsWith(PREFIX);
 }
 
-/** The id of the request with that digest. */
+/** The id of a request, made from its digest. */
 export function clientRequestId(digest: string): string {
   return `${PREFIX}${digest}`;
 }
@@ -103,7 +109,7 @@ export function createClientRequests({
     return text === undefined ? undefined : { text, stored: StoredRequest.parse(JSON.parse(text)) };
   }
 
-  /** Moves an open request; the first move counts. Returns the request that was open, if it was. */
+  /** Changes the state of an open request. Only the first change succeeds; it returns the request as it was. */
   async function move(owner: Owner, id: string, next: (open: OpenRequest) => StoredRequest | undefined) {
     const found = await read(owner, id);
     if (found?.stored.state !== 'open') return undefined;
@@ -117,7 +123,7 @@ export function createClientRequests({
   const end = async (owner: Owner, id: string) =>
     void (await move(owner, id, ({ expiresAt }) => ({ state: 'ended', expiresAt })));
 
-  /** How a request ended, if it did. One that is due is ended first. */
+  /** The reply of an ended request, or `open`. A request past its deadline is first ended. */
   async function outcome(
     owner: Owner,
     id: string,
@@ -169,7 +175,7 @@ export function createClientRequests({
       );
       if (taken === undefined) return;
       const { streamRequestId: of } = taken;
-      // A hint: the reply is stored, and the pod of the call looks for it regularly.
+      // The wake is only a hint: the reply is stored, and the pod of the call also looks for it at intervals.
       await clientReplies
         .publish({ ...owner, streamRequestId: of }, { requestId: id })
         .catch(() => undefined);

@@ -1,3 +1,8 @@
+/**
+ * Checks everything about a question before it is stored, so that each surface refuses the same faults with the same
+ * words. Claims, ids and the commit are in `ask.ts`.
+ */
+
 import { type AskInput, TIMEOUT_SECONDS_DEFAULT } from '@parley/core/domain/elicitations/ask-input';
 import type { Context } from '@parley/core/domain/elicitations/elicitation';
 import { ParleyError } from '@parley/core/domain/errors';
@@ -15,9 +20,9 @@ import type { EngineSettings } from '../../records/deps.ts';
 const CONTEXT_BYTES_MAX = 8 * 1024;
 
 /**
- * Turns what was asked into a definition, or throws `invalid_request` with every fault found. The texts that people read lose
- * what cannot be seen; overrides of direction and controls are faults. A definition without a
- * `url` in url mode is for Parley's own connect page; the caller that knows the id adds the address (`withPageUrl`).
+ * Turns the input of an ask into a definition, or throws `invalid_request` with every fault found. Invisible characters
+ * are removed from texts for people; bidirectional overrides and control characters are faults. A url question without
+ * `url` is for Parley's own connect page, whose address `withPageUrl` adds once the id is known.
  */
 export function define(
   settings: EngineSettings & WebhookSettings,
@@ -61,7 +66,7 @@ export function define(
   };
 }
 
-/** The definition, with the address of the hosted page that the person opens for it, if there is one. */
+/** The definition, plus the address of the hosted page that the person opens, if there is one. */
 export function withPageUrl(
   { connectBaseUrl, answerBaseUrl }: EngineSettings,
   definition: Definition,
@@ -76,9 +81,12 @@ export function withPageUrl(
     : definition;
 }
 
-/** Cards show what a context holds, so it is held to the rules of what people read, nested values and names included. */
+/**
+ * Cards display the context, so its names and values, nested ones included, must follow the rules for texts that people
+ * read.
+ */
 function faultOfContext(context: Context): string | undefined {
-  // JSON spells out control characters, so names and values are looked at as they are.
+  // JSON escapes control characters, so the check reads the names and values themselves.
   const texts: string[] = [];
   const json = JSON.stringify(context, (name, value: unknown) => {
     texts.push(name);

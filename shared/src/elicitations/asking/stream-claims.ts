@@ -3,27 +3,29 @@ import { ParleyError } from '@parley/core/domain/errors';
 import type { StreamRef } from '@parley/core/domain/ids';
 import type { Claims } from '../../ports/elicitations/claims.ts';
 
-/** Which user a chosen stream request belongs to. */
+/** Which user owns a stream request whose id the asker chose. */
 export interface StreamClaims {
   /**
-   * Makes the stream request the user's, for longer than any question on it is stored. True when this took a claim, which
-   * the commit of the question lists for erasures; false when the claim is remembered. Throws `stream_owner_mismatch`.
+   * Claims the stream request for the user, for longer than any question on it is stored. Returns true when a claim was
+   * written; the commit of the question then lists it for erasures. Returns false when this pod remembers the claim.
+   * Throws `stream_owner_mismatch`.
    */
   claim(stream: StreamRef): Promise<boolean>;
-  /** Remembers a claim that is listed. */
+  /** Remembers a claim on this pod, after a commit has listed it. */
   remember(stream: StreamRef): void;
-  /** Ends the claim, if it is this user's. */
+  /** Removes the claim if this user holds it. */
   drop(stream: StreamRef): Promise<void>;
 }
 
-// An erased user is fenced for longer: when that ends, no pod relies on a claim that the erasure has dropped.
+// An erased user is fenced for longer than this, so no pod still remembers a removed claim when the fence ends.
 const REMEMBERED_MS = 60_000;
 const REMEMBERED_MAX = 10_000;
 
-/** Claims in the store. A pod remembers for a minute those of its questions, since many streams get several. */
+/** Stores claims. A pod remembers its recent claims for a minute, because many streams get several questions. */
 export function createStreamClaims(claims: Claims, retentionMs: number): StreamClaims {
   const remembered = new Map<string, { readonly userId: string; readonly until: number }>();
-  // The claim may have been taken a while before the commit, from which it is remembered.
+  // A pod remembers the claim from the commit on, which may be later than the claim; the life of the claim includes
+  // both times.
   const ttlMs = retentionMs + TIMEOUT_SECONDS_MAX * 1000 + 2 * REMEMBERED_MS;
 
   return {

@@ -3,16 +3,19 @@ import type { ArmedDeadline } from '../../ports/elicitations/deadlines.ts';
 
 /** The deadlines of all open rows, by bucket. */
 export interface MemoryDeadlines {
-  /** Lists a deadline, and arms it when none, a later or a passed one is armed. Returns it when this call armed it. */
+  /**
+   * Adds a deadline to the index. Arms and returns it when it must fire first: nothing is armed, or what is armed is
+   * later or has passed.
+   */
   add(bucket: number, id: string, deadline: number, now: number): ArmedDeadline | undefined;
-  /** Lists a later deadline. A timer that is armed for the earlier deadline stays armed. */
+  /** Moves a deadline in the index to a later time. A timer armed for the earlier time stays armed. */
   move(bucket: number, id: string, deadline: number): void;
   remove(bucket: number, id: string): void;
-  /** The deadlines that have passed, earliest first. */
+  /** The ids whose deadlines have passed, earliest first. */
   due(bucket: number, now: number): string[];
-  /** As `Elicitations.occupied`. */
+  /** See `Elicitations.occupied`. */
   occupied(): number[];
-  /** As `Elicitations.arm`. */
+  /** See `Elicitations.arm`. */
   arm(bucket: number, skip: number, now: number): ArmedDeadline | undefined;
 }
 
@@ -21,7 +24,7 @@ interface Bucket {
   armed: { readonly deadline: number; readonly elicitationId: string } | undefined;
 }
 
-/** The deadline indexes of one process, and what is armed. */
+/** The deadline index of each bucket in one process, and its armed deadline. */
 export function createMemoryDeadlines(): MemoryDeadlines {
   const buckets: readonly Bucket[] = Array.from({ length: BUCKET_COUNT }, () => ({
     listed: new Map(),

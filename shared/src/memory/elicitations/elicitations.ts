@@ -1,3 +1,8 @@
+/**
+ * The port of elicitations in one process, built from the shared rows of all families. The atomic steps themselves are
+ * in `rows.ts`.
+ */
+
 import type { FamilyTypes, RowOf } from '@parley/core/domain/family';
 import type { Owner } from '@parley/core/domain/ids';
 import { APPROVALS } from '../../domain/approvals/family.ts';
@@ -14,16 +19,16 @@ import { ownerKey } from '../owner-key.ts';
 import { pageOf } from './page.ts';
 import { askedName, createMemoryRows, type MemoryRowsDeps } from './rows.ts';
 
-/** The rows, and what the runs of the same process need to wait for them. */
+/** The elicitations port, and what the runs of the same process need in addition. */
 export interface MemoryElicitations extends Elicitations {
   readonly approvals: Approvals;
   readonly records: StoredRecords;
   isOpen(id: string): boolean;
   /** The rows of every owner. */
   all(): readonly RowOf<FamilyTypes>[];
-  /** Makes the commit that ends the row note this task. Replaces an earlier task with the same kind and subject. */
+  /** Makes the commit that ends the row note this task. Replaces an earlier task of the same kind and subject. */
   onEnd(id: string, task: OutboxTask): void;
-  /** The owner's records, and the keys under which they were asked. */
+  /** The owner's records, and the idempotency keys under which they were asked. */
   storedFor(owner: Owner): Pick<StoredPart, 'elicitationIds' | 'idempotencyKeys'>;
   erase(owner: Owner, part: Pick<StoredPart, 'elicitationIds' | 'idempotencyKeys'>): void;
 }
@@ -69,7 +74,7 @@ export function createMemoryElicitations(deps: MemoryRowsDeps): MemoryElicitatio
       return deadlines.arm(bucket, skip, Date.now());
     },
 
-    // There is one process, whose timers have nobody beside them.
+    // With one process, no other needs to be told to leave expired records to it.
     noteExpiring: async () => undefined,
     isExpiring: async () => false,
 

@@ -8,7 +8,7 @@ interface MemoryPage<Row> {
   readonly now: number;
 }
 
-/** The page of an owner's rows that is asked for. */
+/** Selects the requested page of an owner's rows. */
 export function pageOf<Row extends RowOf<FamilyTypes>>(
   owned: readonly Row[],
   request: PageRequest<FamilyTypes>,
@@ -22,7 +22,7 @@ export function pageOf<Row extends RowOf<FamilyTypes>>(
   return { rows, now, nextCursor: `${last.createdAt}.${last.id}` };
 }
 
-/** The first rows up to the limits of a page; the first one in any case. */
+/** The first rows within the limits of a page, and always at least one. */
 function firstOf<Row extends RowOf<FamilyTypes>>(
   rows: readonly Row[],
   limit: number,

@@ -1,3 +1,8 @@
+/**
+ * The rows of all record families in one process, with their indexes, written in atomic steps as the Redis scripts do.
+ * Which move is allowed is decided by the callers' transition tables.
+ */
+
 import { TIMEOUT_SECONDS_MAX } from '@parley/core/domain/elicitations/ask-input';
 import { formatFeedPosition } from '@parley/core/domain/events';
 import type { Family, FamilyTypes, RowOf, StepOf } from '@parley/core/domain/family';
@@ -21,7 +26,7 @@ import type { MemoryTenantChanges } from '../tenant-changes.ts';
 import { createMemoryDeadlines, type MemoryDeadlines } from './deadlines.ts';
 import { newestFirst, pageOf } from './page.ts';
 
-// The longest delay of a timer in Node.
+// Node cannot set a longer timer.
 const TIMER_MS_MAX = 0x7fffffff;
 
 export interface MemoryRowsDeps {
@@ -40,20 +45,20 @@ type AnyRow = RowOf<FamilyTypes>;
 
 interface MemoryRow {
   row: AnyRow;
-  /** When the row ended, as its family says. */
+  /** Whether the family regards the row as ended. */
   readonly isEnded: boolean;
-  /** When an ended row expires, in ms. */
+  /** When the retention of an ended row ends, in ms. */
   until: number;
   readonly onEnd: readonly OutboxTask[];
 }
 
 type StoredKey = AskedKey & { readonly owner: string };
 
-/** The rows of all families in one process, and the indexes that the families share. */
+/** The rows of all families in one process, and their common indexes. */
 interface MemoryRows {
   readonly deadlines: MemoryDeadlines;
   readonly askedKeys: ReturnType<typeof createExpiringMap<StoredKey>>;
-  /** The ports of one family over these rows. */
+  /** The ports of one family on these rows. */
   recordsOf<T extends FamilyTypes>(family: Family<T>): Records<T>;
   find(id: string): MemoryRow | undefined;
   replace(row: MemoryRow): void;
@@ -63,7 +68,7 @@ interface MemoryRows {
   expireAfter(id: string, forMs: number): void;
 }
 
-/** Code without an await is atomic here, as a script is on Redis. */
+/** A synchronous function is the atomic step here, as a script is on Redis. */
 export function createMemoryRows(deps: MemoryRowsDeps): MemoryRows {
   const { settings } = deps;
   const rows = new Map<string, MemoryRow>();
@@ -136,7 +141,7 @@ export function createMemoryRows(deps: MemoryRowsDeps): MemoryRows {
     for (const row of sorted.slice(settings.historyPerUserMax)) byOwner.get(ownerKey(owner))?.delete(row.id);
   }
 
-  /** Stores the next state of a row. Returns the tasks that its end makes due. */
+  /** Stores the next state of a row. Returns the tasks that become due when the row ends. */
   function replaceRow(
     row: AnyRow,
     isEnded: boolean,
@@ -168,7 +173,7 @@ export function createMemoryRows(deps: MemoryRowsDeps): MemoryRows {
   }
 
   function recordsOf<T extends FamilyTypes>(family: Family<T>): Records<T> {
-    // The prefix of an id names its family, so a row under an id of the family has the family's types.
+    // The prefix of an id names its family, so a row under such an id has the family's types.
     const rowAt = (id: string) => find(id)?.row as RowOf<T> | undefined;
 
     function create(id: string, given: T['definition'], { idempotencyKey: key, tasks }: CreateNotes) {
@@ -249,18 +254,18 @@ export function createMemoryRows(deps: MemoryRowsDeps): MemoryRows {
   };
 }
 
-/** The name of an idempotency key of an owner. */
+/** The key in the index of asked records for an owner's idempotency key. */
 export function askedName(owner: Owner, key: string): string {
   return JSON.stringify([ownerKey(owner), key]);
 }
 
-/** True when a step decided on this row may be committed now. */
+/** True when a step that was decided on the row `decidedOn` may still be committed. */
 function holds(row: AnyRow, decidedOn: AnyRow, guard: 'open' | 'due', now: number): boolean {
   const isSame = row.revision === decidedOn.revision && row.createdAt === decidedOn.createdAt;
   return isSame && row.settledAt === undefined && now >= row.expiresAt === (guard === 'due');
 }
 
-/** The row after a step. `settledAt` is set for a step that ends it. */
+/** The row after a step. `settledAt` is set when the step ends it. */
 function rowAfter<T extends FamilyTypes>(
   row: RowOf<T>,
   { status, settlement, expiresAt }: StepOf<T>,

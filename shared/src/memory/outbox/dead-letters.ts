@@ -10,7 +10,7 @@ export function createMemoryDeadLetters({ keepMs }: { readonly keepMs: number })
   return {
     async add(tenant, details) {
       const now = Date.now();
-      // Later than that of an earlier letter, so that the two can be distinguished.
+      // The time is later than that of an earlier letter, so that the two can be told apart.
       const diedAt = Math.max(now, (read(tenant, details.deliveryId)?.diedAt ?? 0) + 1);
       const letter = { ...details, diedAt };
       held.set(keyOf(tenant, letter.deliveryId), { tenant, letter }, now + keepMs);

@@ -1,3 +1,8 @@
+/**
+ * The outbox of one process: outstanding tasks, their leases, and the deliveries that tenants see. Handling a task is
+ * in `delivery/`.
+ */
+
 import { formatOwnerPath } from '@parley/core/domain/ids';
 import {
   type DeliveryFailure,
@@ -15,21 +20,24 @@ import type { MemoryTenantChanges } from '../tenant-changes.ts';
 
 interface NoteOptions {
   readonly afterMs?: number;
-  /** The tenant in whose list it is. */
+  /** The tenant whose list contains the task. */
   readonly tenant?: string;
 }
 
 /** The outbox of one process. The other stores of the process note tasks in it synchronously. */
 export interface MemoryOutbox extends Outbox {
-  /** Like `add`, within the atomic step of the caller. It is due after `afterMs`, where given. */
+  /**
+   * The same as `add`, but synchronous, as a part of the caller's atomic step. With `afterMs`, the task is due after
+   * that time.
+   */
   note(task: OutboxTask, options?: NoteOptions): void;
-  /** The outstanding tasks that are in the list of a tenant, each with the time (ms) at which it was first noted. */
+  /** The outstanding tasks in the lists of tenants, each with the time (ms) when it was first noted. */
   listed(): readonly TenantTask[];
-  /** Removes every task about a subject. */
+  /** Removes every task with this subject. */
   removeAbout(subject: string): void;
 }
 
-/** A task in the list of a tenant. */
+/** A task that a tenant's list contains. */
 export interface TenantTask {
   readonly task: OutboxTask;
   readonly tenant: string;
@@ -41,16 +49,16 @@ interface Outstanding {
   dueAt: number;
   lease: number;
   tries: number;
-  /** True from the beginning of a lease until the report on it. */
+  /** True from the start of a lease until its result is reported. */
   isLent: boolean;
-  /** True when the task was noted during the lease. */
+  /** True when the task was noted again during the lease. */
   isNoted: boolean;
   failure: DeliveryFailure | undefined;
   tenant: string | undefined;
   since: number;
 }
 
-// Kinds whose tasks lead to others within the process are not listed.
+// Tasks of these kinds only lead to other tasks inside Parley, so tenants do not see them.
 const INNER_KINDS: ReadonlySet<string> = new Set([RESUME_RUN, 'a2a-push' satisfies SubscribingKind]);
 
 /** The outstanding tasks of one process. */
@@ -76,7 +84,7 @@ export function createMemoryOutbox(changes?: Pick<MemoryTenantChanges, 'announce
     }
   }
 
-  /** Tells those who watch the tenant of a delivery. */
+  /** Announces a change of a delivery to the watchers of its tenant. */
   function tell({ subject }: OutboxTask, tenant: string | undefined, change: ChangeWord): void {
     if (tenant === undefined) return;
     const stream = streamOfSubject(subject);
@@ -86,7 +94,8 @@ export function createMemoryOutbox(changes?: Pick<MemoryTenantChanges, 'announce
   }
 
   function lend(one: Outstanding, leaseMs: number): OutboxEntry {
-    // The holder died before it reported, and this lease includes what was noted since.
+    // The previous holder died before reporting. The new lease also covers what was noted since, so its attempts start
+    // at zero.
     if (one.isNoted) Object.assign(one, { tries: 0, failure: undefined });
     leases += 1;
     Object.assign(one, { dueAt: Date.now() + leaseMs, lease: leases, isLent: true, isNoted: false });
@@ -94,11 +103,14 @@ export function createMemoryOutbox(changes?: Pick<MemoryTenantChanges, 'announce
     return { task, lease: one.lease, attempt: one.tries + 1, ...(tenant !== undefined && { tenant }) };
   }
 
-  /** Ends a lease. Returns its task, unless a later lease has replaced it; `noted` when it was noted during the lease and is due. */
+  /**
+   * Ends a lease and returns its task; undefined when a later lease has replaced this one. Returns `noted` when the
+   * task was noted again during the lease and is therefore due.
+   */
   function report({ task, lease }: OutboxEntry): Outstanding | 'noted' | undefined {
     const found = outstanding.get(identityOf(task));
     if (found?.lease !== lease) return undefined;
-    // The same report that is sent again counts nothing.
+    // Clearing the lease makes a repeat of the same report count nothing.
     Object.assign(found, { isLent: false, lease: 0 });
     if (!found.isNoted) return found;
     note(task);
@@ -164,7 +176,7 @@ export function createMemoryOutbox(changes?: Pick<MemoryTenantChanges, 'announce
     async remove(task) {
       outstanding.delete(identityOf(task));
     },
-    // What is listed is what is outstanding.
+    // The list of a tenant is derived from the outstanding tasks, so nothing has to be removed from it.
     unlist: async () => undefined,
     async done(entry) {
       const found = report(entry);

@@ -4,7 +4,7 @@ import { createExpiringMap } from '../expiring-map.ts';
 import { streamKey } from '../feed.ts';
 import type { MemoryFence } from '../fence.ts';
 
-/** The subscriptions of one process, which its other stores read within their atomic steps. */
+/** The subscriptions of one process. Its other stores read them within their atomic steps. */
 export interface MemorySubscriptions extends Subscriptions {
   kindsOf(stream: StreamRef): readonly string[];
   drop(stream: StreamRef): void;

@@ -3,15 +3,17 @@ import { UNOWNED } from '../../domain/runs/run.ts';
 import type { TurnEvent } from '../../domain/runs/turn-events.ts';
 import type { NewRun, RunWrite } from '../../ports/runs/runs.ts';
 
-/** What decides on a write beyond the run and the write. */
+/** What the decision on a write depends on, apart from the run and the write. */
 interface WriteFacts {
-  /** Bytes that the events of a run may have together. */
+  /** The maximum total size of a run's events. */
   readonly bytesMax: number;
-  /** True when something that the run would wait for has ended. */
+  /** True when something for which the run would wait has ended. */
   readonly waitEnded: boolean;
 }
 
-/** `running`: another turn that runs in the conversation. `reached`: a quota that does not admit the turn. */
+/**
+ * Builds the `begin` command. `running` is another running turn of the conversation, and `reached` an exhausted quota.
+ */
 export function beginCommand(
   run: NewRun,
   running: RunningTurn | undefined,

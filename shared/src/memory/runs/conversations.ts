@@ -1,3 +1,8 @@
+/**
+ * Conversations in one process: histories, titles, lists, and the one running turn of each. Runs themselves are in
+ * `runs.ts`, and quotas in `usage.ts`.
+ */
+
 import type { Owner } from '@parley/core/domain/ids';
 import { jsonBytes } from '../../domain/json/bytes.ts';
 import { contentParts } from '../../domain/runs/content.ts';
@@ -9,8 +14,8 @@ import { createExpiringMap } from '../expiring-map.ts';
 import { ownerKey } from '../owner-key.ts';
 
 /**
- * `chat`: in the list of its person. `unlisted`: in no list; it counts for its bytes only. `delegate`: nobody continues
- * it, and quotas do not count it.
+ * `chat`: the person's list contains it. `unlisted`: no list contains it, and only its bytes count for quotas.
+ * `delegate`: nobody continues it, and quotas ignore it.
  */
 type ConversationKind = 'chat' | 'unlisted' | 'delegate';
 
@@ -26,30 +31,32 @@ export function kindOf({
   return unlisted === undefined ? 'chat' : 'unlisted';
 }
 
-/** How a turn ended, for its conversation. */
+/** How a turn ended, as far as its conversation records it. */
 interface EndedTurn {
   readonly wasDetached: boolean;
   readonly kind: ConversationKind;
   readonly traceparent?: string | undefined;
-  /** What the turn adds to the history. */
+  /** The messages that the turn adds to the history. */
   readonly messages: readonly Message[];
 }
 
-/** The conversations of one process, as the runs of the same process keep them. */
+/** The conversations of one process, with the calls that its runs make. */
 export interface MemoryConversations extends Omit<Conversations, 'usage'> {
-  /** The stream request of the turn that runs in the conversation. */
+  /** The stream request of the running turn. */
   running(conversation: ConversationRef): string | undefined;
   hasHistory(conversation: ConversationRef): boolean;
-  /** Notes that this turn runs in its conversation since `now`. */
+  /** Records that this turn has been running in its conversation since `now`. */
   begin(run: NewRun, now: number): void;
-  /** The ids of a person's chats, and the bytes of the messages of all conversations but those of delegates. */
+  /**
+   * The ids of a person's chats, and the bytes of the messages in all their conversations except those of delegates.
+   */
   usedBy(owner: Owner): { readonly ids: ReadonlySet<string>; readonly bytes: number };
-  /** The ids of a person's conversations, without those of delegates. */
+  /** The ids of a person's conversations, except those of delegates. */
   idsOf(owner: Owner): string[];
   remove(conversation: ConversationRef): void;
-  /** Keeps the conversation as long as a turn may run from now on. */
+  /** Keeps the conversation for as long as a turn may run from now on. */
   keep(run: RunRef): void;
-  /** Frees the conversation of a turn and adds to its history. */
+  /** Ends the turn of a conversation and adds its messages to the history. */
   end(run: RunRef, ended: EndedTurn): void;
 }
 
@@ -59,7 +66,7 @@ interface Stored {
   readonly running?: string;
   readonly last?: LastTurn;
   readonly messages: readonly RememberedMessage[];
-  /** How it is listed; absent where it is not. */
+  /** The entry in the person's list; absent for an unlisted conversation. */
   readonly listed?: Omit<ListedConversation, 'isRunning'> & { readonly owner: string };
 }
 
@@ -68,7 +75,7 @@ type ConversationSettings = Pick<
   'conversationTtlMs' | 'retentionMs' | 'historyMessagesMax' | 'historyBytesMax' | 'historyImageBytesMax'
 >;
 
-/** `runMs`: how long a run may last with what follows. */
+/** `runMs` is the longest time for which a run lasts, plus its retention. */
 export function createMemoryConversations(
   settings: ConversationSettings,
   runMs: number,
@@ -182,7 +189,7 @@ function addedBy(turn: string, messages: readonly Message[]): RememberedMessage[
   return messages.map((message) => ({ ...structuredClone(message), turn }));
 }
 
-/** The newest messages that fit the limits; the `latest` ones are kept whatever their bytes. */
+/** The newest messages within the limits. The `latest` messages are kept whatever their size. */
 function remembered(
   messages: readonly RememberedMessage[],
   latest: number,
@@ -205,7 +212,7 @@ function imageBytesOf({ role, content }: Message): number {
   return contentParts(content).reduce((sum, part) => sum + (part.type === 'file' ? part.data.length : 0), 0);
 }
 
-/** Sorts as the list does: by time, then by id. */
+/** The sort key of a list entry: by time, and then by id. */
 function placeOf(listed: Stored['listed']): string {
   return `${String(listed?.at).padStart(16, '0')}.${listed?.conversationId}`;
 }

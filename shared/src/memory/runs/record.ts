@@ -1,3 +1,8 @@
+/**
+ * Builds the stored record of a run from its notes, in pure functions. No decision depends on a record; decisions use
+ * `RunControl` and `domain/runs/transition.ts`.
+ */
+
 import type { RunControl } from '../../domain/runs/commands.ts';
 import type {
   CallRecord,
@@ -10,19 +15,19 @@ import type {
 } from '../../domain/runs/run.ts';
 import type { NewRun, RunNote } from '../../ports/runs/runs.ts';
 
-/** What is kept of a run and decides nothing. */
+/** The part of a run on which no decision depends. */
 type RunRecord = Omit<Run, keyof RunStanding | 'writerSeq'>;
 
 export interface StoredRun {
   control: RunControl;
   record: RunRecord;
-  /** Position of the last event that the run appended. */
+  /** The position of the last event that the run appended. */
   position: string;
-  /** Bytes that the run stored when it began, was last detached, or ended. */
+  /** The run's size in bytes when it began, was last detached, or ended. */
   storedBytes: number;
 }
 
-/** `hasHistory`: Parley knows the conversation, and what the client says of the time before is left out. */
+/** With `hasHistory`, Parley knows the conversation, so the client's copy of earlier messages is left out. */
 export function newRecord(run: NewRun, hasHistory: boolean, now: number): RunRecord {
   const {
     tenant,
@@ -93,13 +98,13 @@ export function runOf(stored: StoredRun): Run {
   return { ...structuredClone(stored.record), ...standingOf(stored), writerSeq };
 }
 
-/** The record with one more owner. */
+/** The record after a change of owner. */
 export function withOwner(record: RunRecord, { term, owner }: RunControl, now: number): RunRecord {
   const { times } = record;
   return { ...record, times: { ...times, owners: [...times.owners, { term, owner, since: now }] } };
 }
 
-/** The record with one more note; a note of the same name is replaced. */
+/** The record with one more note, which replaces a note of the same name. */
 export function withNote(record: RunRecord, given: RunNote, stamp: EntryStamp): RunRecord {
   const note = structuredClone(given);
   const { times } = record;

@@ -1,3 +1,7 @@
+/**
+ * The port of runs in one process. It applies the decisions of `domain/runs/transition.ts` and holds no rules itself.
+ */
+
 import { TIMEOUT_SECONDS_MAX } from '@parley/core/domain/elicitations/ask-input';
 import { formatFeedPosition } from '@parley/core/domain/events';
 import { bucketOf, formatStreamPath, type Owner, type StreamRef } from '@parley/core/domain/ids';
@@ -52,7 +56,7 @@ interface MemoryRunsDeps {
   readonly settings: BackendSettings;
 }
 
-/** What is stored of turns, for erasures. */
+/** What erasures need to know of stored turns. */
 export interface StoredTurns {
   /** The turns of every owner. */
   all(): readonly (StreamRef & Pick<Run, 'startedAt' | 'endedAt'>)[];
@@ -66,10 +70,7 @@ export interface StoredTurns {
 
 type WaitChecks = NonNullable<RunWrite['detach']>;
 
-/**
- * Turns and conversations in one process. The table of `domain/runs/transition.ts` decides, and this applies it; one
- * turn of the event loop is the atomic step that a script is on Redis.
- */
+/** Turns and conversations in one process. A synchronous function is the atomic step here, as a script is on Redis. */
 export function createMemoryRuns(deps: MemoryRunsDeps): {
   readonly runs: Runs;
   readonly conversations: Conversations;
@@ -153,7 +154,7 @@ export function createMemoryRuns(deps: MemoryRunsDeps): {
     return result;
   }
 
-  /** An empty write, which changes nothing, tells whether the run is still the caller's. */
+  /** An empty write changes nothing, but its result tells whether the caller still owns the run. */
   async function publish(run: RunRef, { term, writerSeq, ...live }: RunText) {
     const stored = runs.get(streamKey(run));
     const empty = writeCommand({ term, firstSeq: 1, events: [] }, { bytesMax: Infinity, waitEnded: false });
@@ -210,7 +211,7 @@ export function createMemoryRuns(deps: MemoryRunsDeps): {
       conversationIdsOf: conversations.idsOf,
       remove(stream) {
         const stored = runs.get(streamKey(stream));
-        // The conversation of a delegate is in no list.
+        // No list contains the conversation of a delegate, so it is removed with its run.
         if (stored?.control.parent !== undefined) conversations.remove(refOf(stored));
         runs.delete(streamKey(stream));
       },

@@ -11,15 +11,15 @@ import { newRecord, type StoredRun } from './record.ts';
 
 const A_DAY_MS = 86_400_000;
 
-/** What the chats of people use in one process. */
+/** The quota counters of one process. */
 interface MemoryUsage {
-  /** The first quota that does not admit the turn. */
+  /** The first exhausted quota that prevents the turn. */
   reached(run: NewRun): ReachedQuota | undefined;
-  /** What a person uses by now. */
+  /** The person's present use. */
   of(owner: Owner): ChatUse;
-  /** Counts tokens of models. */
+  /** Adds used model tokens. */
   spend(owner: Owner, tokens: number): void;
-  /** Forgets the tokens that a person used. */
+  /** Forgets the tokens that a person has used. */
   remove(owner: Owner): void;
 }
 
@@ -51,7 +51,7 @@ export function createMemoryUsage({ quotas, runs, conversations }: MemoryUsageDe
     );
   }
 
-  /** The bytes of the runs of a person, beside those of their conversations. */
+  /** The bytes of a person's runs, plus `bytes` of their conversations. */
   function storedBy(owner: Owner, bytes: number): number {
     return runsOf(owner).reduce((sum, { storedBytes }) => sum + storedBytes, bytes);
   }
@@ -91,7 +91,7 @@ export function createMemoryUsage({ quotas, runs, conversations }: MemoryUsageDe
   };
 }
 
-/** The bytes that a run stores: its record and its feed. */
+/** The size of a stored run in bytes: its record and its feed. */
 export function storedBytesOf({ control, record }: Pick<StoredRun, 'control' | 'record'>): number {
   const notes = [...record.steps, ...record.calls, ...record.pauses];
   return notes.reduce((sum, note) => sum + jsonBytes(note), control.bytes + jsonBytes(record.input));

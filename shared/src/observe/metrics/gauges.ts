@@ -1,10 +1,10 @@
 import { within } from '../../async/time-limit.ts';
 import type { NamedMeter } from './named-meter.ts';
 
-/** Returns a gauge's value for a scrape. Undefined, an error or no reply within a second is exported as NaN. */
+/** Returns a gauge's value for a scrape. Undefined, an error, or no value within a second is exported as NaN. */
 type GaugeSource = () => number | undefined | Promise<number | undefined>;
 
-/** Sources of the gauges, in elicitations and in seconds. */
+/** The sources of the gauges. Values are numbers of elicitations, or seconds. */
 export interface GaugeSources {
   readonly pending?: GaugeSource;
   readonly overdue?: GaugeSource;
@@ -15,7 +15,7 @@ export interface GaugeSources {
 
 const GAUGE_MS_MAX = 1_000;
 
-/** Makes the gauges. What it returns sets their sources; a gauge without a source is NaN. */
+/** Makes the gauges. The returned function sets their sources; a gauge without a source is NaN. */
 export function observeGauges(gauge: NamedMeter['gauge']): (sources: GaugeSources) => void {
   const known: { -readonly [Name in keyof GaugeSources]: GaugeSources[Name] } = {};
   const gauges = [
@@ -26,7 +26,7 @@ export function observeGauges(gauge: NamedMeter['gauge']): (sources: GaugeSource
     ['outboxLag', 'outbox_lag', 'Time since the oldest outbox task that is not yet taken was due.', 's'],
   ] as const;
   for (const [source, name, description, unit] of gauges) {
-    // Without a new observation, the reader would export the last value again.
+    // Without a new observation, the reader would export the previous value again.
     gauge(name, { description, unit }, async () => (await readGauge(known[source])) ?? Number.NaN);
   }
   return (sources) => {

@@ -3,7 +3,10 @@ import { STATUSES, type TerminalStatus } from '@parley/core/domain/elicitations/
 import { CHAT_QUOTAS } from '../../domain/runs/commands.ts';
 import type { WakeSource } from '../../ports/elicitations/observer.ts';
 
-/** Label values are a fixed set, so that callers cannot increase the number of series. Ids and users are never labels. */
+/**
+ * Label values come from a fixed set, so that callers cannot increase the number of series. Ids and users are never
+ * labels.
+ */
 export const TRIGGERS = [
   'agent',
   'approval',
@@ -62,14 +65,14 @@ export type Trigger = (typeof TRIGGERS)[number];
 export type SurfaceLabel = (typeof SURFACES)[number];
 export type LimitName = (typeof LIMITS)[number];
 
-/** The trigger as a label: itself when it is known, else `other`. */
+/** The trigger as a label; `other` when it is unknown. */
 export const triggerLabel = createLabel<Trigger>(TRIGGERS);
-/** The surface as a label: itself when it is known, else `other`. */
+/** The surface as a label; `other` when it is unknown. */
 export const surfaceLabel = createLabel<SurfaceLabel>(SURFACES);
 
 /**
- * Makes the tenant a label: itself for the first `tenantsMax` tenants of this process, else `other`, so that callers
- * cannot increase the number of series without bound.
+ * Makes tenants labels. The first `tenantsMax` tenants of this process have their own label, and all others are
+ * `other`, so that callers cannot increase the number of series without bound.
  */
 export function createTenantLabel(tenantsMax: number): (tenant: string) => string {
   const known = new Set<string>();

@@ -1,20 +1,22 @@
 import type { Attributes, Meter, MetricOptions } from '@opentelemetry/api';
 
-/** `prefixed`: names with `parley_` and units. `both`: also the names without them, which earlier builds had. */
+/**
+ * `prefixed`: names with `parley_` and their units. `both`: also the names of earlier builds, without prefix and unit.
+ */
 export const METRIC_NAMES = ['both', 'prefixed'] as const;
 export type MetricNames = (typeof METRIC_NAMES)[number];
 
-/** A counter, under each of its names. */
+/** A counter that counts under all its names. */
 export interface NamedCounter<Labels extends Attributes> {
   add(value: number, labels?: Labels): void;
 }
 
-/** A histogram, under each of its names. */
+/** A histogram that records under all its names. */
 export interface NamedHistogram<Labels extends Attributes> {
   record(value: number, labels?: Labels): void;
 }
 
-/** Makes instruments by their names without prefix and unit, and gives them the names under which they are exposed. */
+/** Makes instruments from their short names, without prefix and unit, and exposes them under the configured names. */
 export interface NamedMeter {
   counter<Labels extends Attributes>(name: string, options: MetricOptions): NamedCounter<Labels>;
   upDown(name: string, options: MetricOptions): NamedCounter<Attributes>;
