@@ -1,3 +1,9 @@
+/**
+ * Turns the steps of elicitations into logs, spans and metrics, in one place, so that all surfaces report alike and
+ * nothing that a person wrote leaves the store. Approvals have `approval-observer.ts`, and the exporters are in
+ * `telemetry.ts`.
+ */
+
 import { hash } from 'node:crypto';
 import {
   type Attributes,
@@ -26,13 +32,13 @@ interface ObserverDeps {
   readonly log: Log;
   readonly tracer: Tracer;
   readonly metrics: Metrics;
-  /** Parent context of new spans. Absent: each span begins a trace of its own. */
+  /** The parent context of new spans. If absent, each span starts its own trace. */
   readonly context?: () => Context;
-  /** Wall clock in ms, to compare with the times of the Redis clock. */
+  /** The wall clock in ms, compared with times of the Redis clock. */
   readonly clock?: () => number;
 }
 
-/** Span name and log message of each outcome. Expiry and withdrawal are distinct from a person's refusal. */
+/** The span name and log message of each outcome. Expiry and withdrawal must not look like a person's refusal. */
 const ENDINGS: Readonly<Record<TerminalStatus, { span: string; message: string }>> = {
   accepted: { span: 'elicitation.completed', message: 'elicitation answered' },
   declined: { span: 'elicitation.declined', message: 'elicitation declined' },
@@ -42,9 +48,9 @@ const ENDINGS: Readonly<Record<TerminalStatus, { span: string; message: string }
 };
 
 /**
- * Makes the observer of a process: one log line, one short span and a few metrics per step of an elicitation. The spans
- * of later steps link to the span of the ask, on any pod; the process that settles adds the span of the whole wait below
- * it. They never contain the question's or the answer's content.
+ * Makes the observer of a process: one log line, one short span and a few metrics for each step of an elicitation.
+ * Spans of later steps link to the span of the ask, on any pod. The process that settles also adds a span for the whole
+ * wait, as a child of the ask. None of these contain the content of a question or an answer.
  */
 export function createObserver(deps: ObserverDeps): Observer {
   const { log, metrics, clock = Date.now } = deps;
@@ -91,7 +97,7 @@ export function createObserver(deps: ObserverDeps): Observer {
   };
 }
 
-/** Observes nothing: for tests and benchmarks. */
+/** An observer that does nothing, for tests and benchmarks. */
 export const silentObserver: Observer = {
   asking: (run) => run(undefined),
   asked: () => undefined,
@@ -110,7 +116,7 @@ export const silentObserver: Observer = {
 };
 
 function createSpans({ tracer, context = () => ROOT_CONTEXT }: ObserverDeps) {
-  /** Spans of asks whose row is not known yet, by traceparent. */
+  /** The spans of asks without a row so far, by traceparent. */
   const asking = new Map<string, Span>();
 
   function mark(name: string, row: Row, kind: SpanKind, more: Attributes): void {
@@ -147,7 +153,7 @@ function createSpans({ tracer, context = () => ROOT_CONTEXT }: ObserverDeps) {
         ?.setAttributes({ ...attributesOf(row), 'elicitation.surface': askingSurface(row) });
       asking.delete(traceparent);
     },
-    /** The wait from ask to end, below the span of the ask, whichever pods asked and settled. */
+    /** Adds the span of the whole wait as a child of the ask's span, whichever pods asked and settled. */
     waited(row: Row, status: TerminalStatus): void {
       const asked = parseTraceparent(row.definition.traceparent);
       if (asked === undefined) return;
@@ -185,7 +191,7 @@ function countSettled(metrics: Metrics, row: Row, outcome: TerminalStatus): void
   }
 }
 
-// One literal with undefined values: building it from parts took longer than writing the line.
+// All fields are in one object literal, some undefined: merging partial objects took longer than writing the line.
 function fieldsOf(
   { id, definition, status, settlement, createdAt, settledAt }: Row,
   surface: string | undefined,
@@ -222,7 +228,7 @@ function attributesOf({ id, definition }: Row): Attributes {
   };
 }
 
-/** The surface that asked, from the context. Default `api`. */
+/** The surface that asked, from the question's context. Default `api`. */
 function askingSurface({ definition }: Row) {
   const surface = definition.context.surface;
   return surface === undefined ? 'api' : surfaceLabel(surface);

@@ -7,16 +7,16 @@ import {
 export const OTLP_PROTOCOLS = ['http/protobuf', 'http/json', 'grpc'] as const;
 type OtlpProtocol = (typeof OTLP_PROTOCOLS)[number];
 
-/** One way in which metrics are pushed. Addresses, headers and time-outs come from the standard variables. */
+/** One way in which metrics are pushed. The standard variables give addresses, headers and time-outs. */
 export interface MetricsPush {
   readonly exporter: 'console' | OtlpProtocol;
-  /** Interval between two exports, in ms. */
+  /** The interval between two exports, in ms. */
   readonly everyMs: number;
-  /** Time that one export may take, in ms. */
+  /** The time limit of one export, in ms. */
   readonly timeoutMs: number;
 }
 
-/** Makes a metric reader for each way of pushing. The exporters are large, so only those in use are loaded. */
+/** Makes a metric reader for each configured exporter. The exporters are large, so only those in use are loaded. */
 export async function createPushReaders(pushes: readonly MetricsPush[]): Promise<IMetricReader[]> {
   return Promise.all(
     pushes.map(

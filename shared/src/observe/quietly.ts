@@ -4,7 +4,7 @@ export function quietly<Args extends unknown[]>(observe: (...args: Args) => void
     try {
       observe(...args);
     } catch {
-      // There is no further place to report it.
+      // An observer's own error cannot be reported anywhere else.
     }
   };
 }

@@ -1,3 +1,8 @@
+/**
+ * Connects a process to OpenTelemetry: metrics for scrapes always, other exports only when configured. What is measured
+ * is in `metrics.ts` and the observers.
+ */
+
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import {
   type Context,
@@ -20,7 +25,7 @@ import { type IMetricReader, MeterProvider } from '@opentelemetry/sdk-metrics';
 import { within } from '../async/time-limit.ts';
 import { createPushReaders, type MetricsPush } from './push-readers.ts';
 
-/** What leaves the process. Where to and how is read by the SDK from the standard `OTEL_*` variables. */
+/** What the process exports. The SDK reads destinations and protocols from the standard `OTEL_*` variables. */
 export interface TelemetryExports {
   readonly traces: boolean;
   readonly logs: boolean;
@@ -28,21 +33,21 @@ export interface TelemetryExports {
 }
 
 interface TelemetryOptions {
-  /** Default of `OTEL_SERVICE_NAME`. */
+  /** The default of `OTEL_SERVICE_NAME`. */
   readonly service: string;
   readonly pod: string;
   readonly version: string;
-  /** Absent: nothing is exported, and metrics can only be scraped. */
+  /** If absent, nothing is exported, and metrics can only be scraped. */
   readonly exports?: TelemetryExports | undefined;
 }
 
 export interface Telemetry {
-  /** Makes spans. They are exported only where traces are, or where another SDK of the process takes them. */
+  /** Makes spans. They are exported if trace export is configured, or if another SDK of the process handles them. */
   readonly tracer: Tracer;
   readonly meter: Meter;
-  /** Runs `run` within the trace of a request's headers, if there is one. An active span of the process has priority. */
+  /** Calls `run` within the trace named in a request's headers, if any. An active span of the process has priority. */
   continuing<T>(headers: IncomingHttpHeaders, run: () => T): T;
-  /** Parent context of new spans. */
+  /** The parent context for new spans. */
   context(): Context;
   /** Answers a scrape in the Prometheus text format. */
   metricsHandler(request: IncomingMessage, response: ServerResponse): void;
@@ -54,9 +59,9 @@ const SCOPE = 'parley';
 const SHUTDOWN_MS_MAX = 2_000;
 
 /**
- * Starts metrics for scrapes, and the OpenTelemetry SDK of the process when anything is exported. The SDK registers
- * itself globally, so that instrumentation which a team loads joins the same traces; where a team has registered its own
- * providers before, those get the spans. If the collector is unavailable, only telemetry is lost.
+ * Starts metrics for scrapes, and the OpenTelemetry SDK if anything is exported. The SDK registers itself globally, so
+ * that instrumentation added by a team joins the same traces; if a team registered its own providers earlier, those get
+ * the spans. If the collector is unavailable, only telemetry is lost.
  */
 export async function startTelemetry(options: TelemetryOptions): Promise<Telemetry> {
   const { exports, version } = options;
@@ -91,19 +96,22 @@ function resourceOf({ service, pod, version }: TelemetryOptions): Resource {
   );
 }
 
-/** Not left to the SDK: its list of readers is fixed by one variable, and scrapes must always work. */
+/**
+ * Parley makes its own meter provider: one variable fixes the SDK's list of metric readers, but scrapes must always
+ * work.
+ */
 function createMeters(resource: Resource, readers: IMetricReader[]): MeterProvider {
   const detected = detectResources({ detectors: [envDetector] });
   return new MeterProvider({ resource: resource.merge(detected), readers });
 }
 
-// The SDK is large and most processes of a small installation do not need it.
+// The SDK is loaded on demand, because it is large and small installations do not need it.
 async function startSdk(resource: Resource, { traces, logs }: TelemetryExports) {
   const { NodeSDK } = await import('@opentelemetry/sdk-node');
   const sdk = new NodeSDK({
     resource,
     metricReaders: [],
-    // What is not given here is made from the variables, with an exporter to a local collector by default.
+    // Without these empty lists, the SDK would by default export to a local collector.
     ...(!traces && { spanProcessors: [] }),
     ...(!logs && { logRecordProcessors: [] }),
   });

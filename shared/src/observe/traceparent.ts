@@ -8,7 +8,7 @@ export function formatTraceparent(context: SpanContext | undefined): string | un
   return `00-${context.traceId}-${context.spanId}-${flags}`;
 }
 
-/** The span that a stored `traceparent` names. Undefined without one, and for a malformed one. */
+/** The span that a stored `traceparent` identifies. Undefined when it is absent or malformed. */
 export function parseTraceparent(traceparent: string | undefined): SpanContext | undefined {
   const context = traceparent === undefined ? null : parseTraceParent(traceparent);
   return context === null ? undefined : { ...context, isRemote: true };

@@ -1,3 +1,8 @@
+/**
+ * The list of all ports, and the settings that a back end enforces in its commits. Each port's guarantees stand on its
+ * own interface.
+ */
+
 import type { PushedCall } from '../domain/a2a/pushed-call.ts';
 import type { ApprovalWake } from '../domain/approvals/wake.ts';
 import type { AnswerMisfit } from '../domain/elicitations/answer-misfit.ts';
@@ -24,24 +29,27 @@ import type { TenantChanges } from './tenant-changes.ts';
 import type { TenantLists } from './tenant-lists.ts';
 import type { VaultStore } from './vault.ts';
 
-/** The health of a backend, for readiness. `commands`: they are answered. `subscription`: it is acknowledged. */
+/**
+ * The health of a back end, for readiness. `commands`: Redis answers commands. `subscription`: the subscription is
+ * acknowledged.
+ */
 export interface BackendHealth {
   readonly commands: boolean;
   readonly subscription: boolean;
-  /** The Redis of the vault's own answers. Absent when the vault has none. */
+  /** Whether the vault's own Redis answers. Absent when the vault has none. */
   readonly vault?: boolean;
-  /** Time since the last run of the timer canary, in ms. Absent when it has not run. */
+  /** The time since the timer canary last ran, in ms. Absent when it has not run. */
   readonly timerCanaryAgeMs?: number;
 }
 
-/** What the chats of one person may use. */
+/** The quotas on the chats of one person. */
 export interface ChatQuotas {
-  /** Turns that run at once. One that is detached does not count. */
+  /** The maximum of simultaneously running turns. Detached turns do not count. */
   readonly turnsMax: number;
-  /** Tokens of models in a day, from the first of them on. */
+  /** The maximum of model tokens per day. A day begins with the first token used. */
   readonly tokensMax: number;
   readonly conversationsMax: number;
-  /** Bytes of the records and feeds of runs, and of the histories of conversations. */
+  /** The maximum size of the records and feeds of runs and the histories of conversations together. */
   readonly storedBytesMax: number;
 }
 
@@ -49,35 +57,35 @@ export interface ChatQuotas {
 export interface BackendSettings {
   /** How long ended rows and feeds are kept, in ms. */
   readonly retentionMs: number;
-  /** How long a webhook that could not be delivered is listed, in ms. */
+  /** How long the dead letter of a webhook is listed, in ms. */
   readonly deadLetterMs: number;
   readonly openPerUserMax: number;
-  /** Bytes of the definitions of one user's open elicitations. */
+  /** The maximum total size of the definitions of one user's open elicitations. */
   readonly openBytesPerUserMax: number;
-  /** Bytes of the rows of one page of a list. One row may exceed it. */
+  /** The maximum size of the rows in one page of a list. A single row may exceed it. */
   readonly pageBytesMax: number;
   readonly historyPerUserMax: number;
   readonly feedEventsMax: number;
-  /** Limit of the bytes of events of one turn. */
+  /** The maximum total size of the events of one turn. */
   readonly turnBytesMax: number;
-  /** Number of messages that a conversation keeps. */
+  /** The maximum number of messages that a conversation keeps. */
   readonly historyMessagesMax: number;
   /**
-   * Bytes of the messages that a conversation keeps without their images, and bytes of these. The messages of its latest
-   * turn are kept, however large.
+   * The maximum size of a conversation's messages without their images, and the same limit for the images. The messages
+   * of the latest turn are always kept.
    */
   readonly historyBytesMax: number;
   readonly historyImageBytesMax: number;
   /** How long a conversation is kept after its last turn, in ms. */
   readonly conversationTtlMs: number;
   readonly chatQuotas: ChatQuotas;
-  /** Number of entries of all workflows of one user. */
+  /** The maximum number of entries of all workflows of one user. */
   readonly workflowEntriesMax: number;
-  /** An owner of a run that dies within so long after it got the run, in ms, may have died of it. */
+  /** An owner that dies within this time after taking a run, in ms, may have died because of the run. */
   readonly diedSoonMs: number;
 }
 
-/** All ports of one backend: memory or Redis. */
+/** All ports of one back end: memory or Redis. */
 export interface Backend {
   readonly elicitations: Elicitations;
   readonly approvals: Approvals;
@@ -91,27 +99,27 @@ export interface Backend {
   readonly conversations: Conversations;
   readonly heartbeats: Heartbeats;
   readonly wakes: EventBus<Wake>;
-  /** The wakes of approvals alone, by stream request. */
+  /** The wakes of approvals only, by stream request. */
   readonly approvalWakes: EventBus<ApprovalWake>;
-  /** The wakes of records by owner, for inboxes. */
+  /** The wakes of records, by owner, for inboxes. */
   readonly inboxWakes: EventBus<InboxWake>;
-  /** Answers that did not fit, by the stream request of their question. */
+  /** Answers that did not fit their form, by the stream request of the question. */
   readonly answerMisfits: EventBus<AnswerMisfit>;
-  /** Replies of clients to requests of servers, by the stream request of the call. */
+  /** Replies of clients to requests of MCP servers, by the stream request of the call. */
   readonly clientReplies: EventBus<ClientReplied>;
-  /** That the subscriptions of a session of MCP changed, by its id in place of a stream request. */
+  /** Changes of the subscriptions of an MCP session. The topic has the session's id in place of a stream request. */
   readonly subscriptionChanges: EventBus<'changed'>;
-  /** Pushes of remote agents, by the stream request of the run whose call they are about. */
+  /** Pushes of remote agents, by the stream request of the run that made the call. */
   readonly pushedCalls: EventBus<PushedCall>;
   readonly deadlineJobs: DeadlineJobs;
   readonly claims: Claims;
   readonly limits: Limits;
-  /** State of the hosted connect pages. */
+  /** The state of the hosted pages. */
   readonly pages: PageStore;
   readonly erasure: Erasure;
   readonly tenantLists: TenantLists;
   readonly tenantChanges: TenantChanges;
-  /** Records of surfaces, by owner. */
+  /** Small records of surfaces, by owner. */
   readonly ownerRecords: OwnerRecordsByKind;
   /** Sealed credentials. */
   readonly vault: VaultStore;

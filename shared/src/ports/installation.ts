@@ -1,4 +1,4 @@
-/** How many jobs a queue has. Queues of one name are counted together. */
+/** The numbers of jobs in a queue. Queues with the same name are counted together. */
 export interface QueueCounts {
   readonly name: string;
   readonly waiting: number;
@@ -7,37 +7,40 @@ export interface QueueCounts {
   readonly failed: number;
 }
 
-/** A server of the store. What it does not tell is absent: managed servers may refuse to. */
+/** A server of the store. A property that the server does not reveal is absent; managed servers may refuse to tell. */
 export interface StoreServer {
   readonly role?: string;
   readonly version?: string;
   readonly usedMemoryBytes?: number;
-  /** Absent where the server has no limit. */
+  /** Absent when the server has no limit. */
   readonly maxMemoryBytes?: number;
 }
 
-/** A worker, by its last note. Times are ms on the store's clock. */
+/** A worker, according to its last note. Times are in ms on the store's clock. */
 export interface WorkerStanding {
   readonly name: string;
-  /** False once it has written nothing for half a minute. */
+  /** False when the worker has written no note for half a minute. */
   readonly isAlive: boolean;
   readonly startedAt: number;
   /** The queues from which it takes jobs. */
   readonly queues: readonly string[];
-  /** Kinds of jobs and of maintenance that were under way. */
+  /** The kinds of jobs and maintenance that were running. */
   readonly running: readonly string[];
-  /** When its last round of each kind of maintenance ended. */
+  /** When the worker's last round of each kind of maintenance ended. */
   readonly rounds: readonly { readonly work: string; readonly at: number }[];
 }
 
-/** What the store knows of itself, for operators. Each call takes a bounded number of commands and throws `unavailable`. */
+/**
+ * What the store knows about the installation, for operators. Each call uses a limited number of commands and throws
+ * `unavailable`.
+ */
 export interface InstallationReader {
   queues(): Promise<readonly QueueCounts[]>;
-  /** The workers, by name. None where the processes need no worker. */
+  /** The workers, by name; empty when the installation needs no worker. */
   workers(): Promise<readonly WorkerStanding[]>;
-  /** The server; of a Cluster its masters, at most `SERVERS_MAX`. None where there is no store beside the process. */
+  /** The server, or at most `SERVERS_MAX` masters of a Cluster; empty when data is stored in the process itself. */
   servers(): Promise<readonly StoreServer[]>;
 }
 
-/** At most so many servers are asked. */
+/** The maximum number of servers that one call asks. */
 export const SERVERS_MAX = 32;

@@ -5,8 +5,8 @@ export interface Rate {
   readonly points: number;
   readonly windowSeconds: number;
   /**
-   * Points that a pod takes ahead, so that most calls cost no round trip; the unused rest is lost at the end of the
-   * window. A 500th of the budget when absent.
+   * The number of points that a pod takes in advance, so that most calls need no round trip. Points that are unused at
+   * the end of the window are lost. A 500th of the budget when absent.
    */
   readonly batch?: number;
 }
@@ -15,29 +15,29 @@ export type LimitVerdict =
   | { readonly allowed: true }
   | { readonly allowed: false; readonly retryAfterSeconds: number };
 
-/** A place under a limit, and whose it is. */
+/** A place under a limit, and its subject. */
 export interface HeldPlace {
   readonly subject: Owner;
   readonly place: string;
 }
 
-/** Limits that apply to all pods together. */
+/** Limits that all pods enforce together. */
 export interface Limits {
   /**
-   * Takes points of the subject's budget under `limit`; one unless given, and with 0 it only asks. Allowed while any are
-   * left: a call that takes several may overspend.
+   * Takes `points` of the subject's budget under `limit`, by default one; 0 only asks. A call is allowed while any
+   * points are left, so one that takes several may overspend.
    */
   take(limit: string, subject: Owner, rate: Rate, points?: number): Promise<LimitVerdict>;
-  /** True where this process knows, without asking, that nothing of a budget is left before its window ends. */
+  /** True when this process already knows that the budget is used up until its window ends. Makes no call. */
   isUsedUp(limit: string, subject: Owner): boolean;
   /** Occupies or renews one of `max` places for `ttlMs`. False when all are occupied. */
   hold(limit: string, place: HeldPlace, max: number, ttlMs: number): Promise<boolean>;
   /**
-   * Renews occupied places for `ttlMs`, many in one call. Returns for each, in their order, whether it was still there;
-   * nothing for a place that could not be reached.
+   * Renews occupied places for `ttlMs`, many in one call. Returns for each, in the given order, whether it still
+   * existed; undefined for a place whose server could not be reached.
    */
   renew(limit: string, held: readonly HeldPlace[], ttlMs: number): Promise<readonly (boolean | undefined)[]>;
-  /** The occupied places under `limit`, the one whose lease ends first at the front. */
+  /** The occupied places under `limit`, in the order in which their leases end. */
   places(limit: string, subject: Owner): Promise<readonly string[]>;
   /** Removes a budget or the places under `limit`. */
   reset(limit: string, subject: Owner): Promise<void>;

@@ -19,38 +19,38 @@ export type RedisFaultCode =
 
 export interface RedisFault {
   readonly code: RedisFaultCode;
-  /** What is wrong and what to do, in sentences that name the server and no secret. */
+  /** What is wrong and what to do. The sentences name the server but no secret. */
   readonly text: string;
 }
 
-/** What a look at a Redis found. Members are absent where the server hides them or was not reached. */
+/** The result of a diagnosis. Properties are absent when the server hides them or was not reached. */
 export interface RedisDiagnosis {
-  /** The server that was looked at, as host:port. */
+  /** The diagnosed server, as host:port. */
   readonly address: string;
-  /** Why it cannot be used; absent when it can. */
+  /** Why the server cannot be used; absent when it can. */
   readonly fault?: RedisFault;
-  /** What it is, such as `Valkey 8.0.1`. */
+  /** The product and version, such as `Valkey 8.0.1`. */
   readonly server?: string;
-  /** What it removes when its memory is full, such as `noeviction`. */
+  /** The eviction policy for a full memory, such as `noeviction`. */
   readonly evictionPolicy?: string;
-  /** Its clock, in ms since 1970. */
+  /** The server's clock, in ms since 1970. */
   readonly timeMs?: number;
-  /** What it tells of its memory, its disk and its past. */
+  /** The server's memory, disk and counters. */
   readonly state?: RedisState;
 }
 
-/** Members are absent where the server hides them. */
+/** The server's memory, disk and counters. Properties are absent when the server hides them. */
 export interface RedisState {
   readonly usedMemoryBytes?: number;
-  /** Absent, too, where it has no limit. */
+  /** Also absent when there is no limit. */
   readonly maxMemoryBytes?: number;
   readonly usesAof?: boolean;
-  /** The last write of a file to its disk failed. */
+  /** True when the last write of a file to disk failed. */
   readonly writesFail: boolean;
-  /** Keys that it removed because its memory was full, since it started. */
+  /** Keys that were evicted because memory was full, since the server started. */
   readonly evictedKeys?: number;
-  /** Connections that it refused because it had too many, since it started. */
+  /** Connections that were refused because there were too many, since the server started. */
   readonly refusedConnections?: number;
-  /** How long a command took. */
+  /** The duration of one command. */
   readonly commandMs: number;
 }

@@ -1,7 +1,7 @@
-/** Timers of one process that fire at deadlines. Firing early or twice is harmless, because the commit decides. */
+/** The deadline timers of one process. Firing early or twice is harmless, because the commit decides. */
 export interface Timers {
-  /** Arms the timer of one elicitation, `delayMs` from now. Safe to repeat. */
+  /** Sets the timer of one elicitation to fire in `delayMs`. Idempotent. */
   schedule(elicitationId: string, delayMs: number): void;
-  /** Disarms it. */
+  /** Cancels the timer of an elicitation. */
   cancel(elicitationId: string): void;
 }

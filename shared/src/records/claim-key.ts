@@ -1,3 +1,8 @@
+/**
+ * Makes an idempotency key stand for one record, on all pods. Creating the record is not here: a repeat reads the claim
+ * and repeats the commit.
+ */
+
 import { TIMEOUT_SECONDS_MAX } from '@parley/core/domain/elicitations/ask-input';
 import { ParleyError } from '@parley/core/domain/errors';
 import type { Claims } from '../ports/elicitations/claims.ts';
@@ -5,13 +10,13 @@ import type { AskedKey } from '../ports/elicitations/elicitations.ts';
 import type { EngineDeps } from './deps.ts';
 import { sha256 } from './digest.ts';
 
-/** What a key stands for. */
+/** The ids that a key stands for. */
 export interface Minted {
   readonly id: string;
   readonly streamRequestId: string;
 }
 
-/** The record that a key stands for, and the name under which the key was claimed. */
+/** The ids that a key stands for, and the name under which the key was claimed. */
 interface ClaimedKey extends Minted {
   readonly key: string;
 }
@@ -19,18 +24,18 @@ interface ClaimedKey extends Minted {
 export interface KeyedAsk {
   readonly tenant: string;
   readonly key: string;
-  /** The name of the service key that asks; absent where Parley itself does. */
+  /** The name of the asking service key; absent when Parley itself asks. */
   readonly by?: string | undefined;
-  /** Digest of what was sent, and the digest that older builds compare. */
+  /** The digest of the request, and the digest that older builds compare. */
   readonly sent: string;
   readonly digest: string;
-  /** True: the key alone says which record it is. */
+  /** True: the key alone identifies the record, even if the request differs. */
   readonly keyDecides: boolean;
 }
 
 /**
- * The record that a key stands for: the minted one, unless the service key used the key before. Keys of Parley itself have
- * spaces, so that nobody else has them. Throws `idempotency_mismatch`.
+ * Returns the ids that a key stands for: the minted ones, unless this service key used the key before. Keys of Parley
+ * itself contain spaces, so that no caller can use them. Throws `idempotency_mismatch`.
  */
 export async function claimKey(
   { claims, settings }: Pick<EngineDeps, 'claims' | 'settings'>,
@@ -38,14 +43,15 @@ export async function claimKey(
   minted: Minted,
 ): Promise<ClaimedKey> {
   const value = JSON.stringify({ digest, sent, by, ...minted });
-  // A run may come back to its question as long as that may stay open.
+  // A run may ask for its question again for as long as the question may stay open.
   const ttlMs = settings.retentionMs + (keyDecides ? TIMEOUT_SECONDS_MAX * 1000 : 0);
   const claimed = (name: string, as: string) =>
     claims.claim({ family: 'idempotency', tenant, name }, as, ttlMs);
   let key = given;
   let held = await claimed(key, value);
   if (isOfAnotherKey(held, by)) {
-    // It stays for as long as the claim beside it, which a repeat could not find in its place.
+    // The plain claim is extended to the life of the second one. If it lapsed first, a repeat would claim the plain
+    // name instead of finding the second claim.
     await claimed(key, held);
     key = `${by} ${given}`;
     held = await claimed(key, value);
@@ -67,21 +73,24 @@ interface StoredClaim extends Minted {
   readonly by?: string;
 }
 
-/** The first service key that uses a key has it under its plain name, as all had with earlier builds, which named none. */
+/**
+ * The first service key to use a key claims its plain name; later ones add their own name. Claims of earlier builds
+ * name no service key.
+ */
 function isOfAnotherKey(held: string, by: string | undefined): boolean {
   const { by: first } = JSON.parse(held) as StoredClaim;
   return first !== undefined && by !== undefined && first !== by;
 }
 
-/** Id of the record that a key stands for, which may not have been created yet; undefined for a key that was not used. */
+/** The id that a key stands for; undefined for an unused key. The record may not have been created yet. */
 export async function idOfKey(claims: Claims, tenant: string, key: string): Promise<string | undefined> {
   const value = await claims.read({ family: 'idempotency', tenant, name: key });
   return value === undefined ? undefined : (JSON.parse(value) as Minted).id;
 }
 
 /**
- * Ends the claim on an idempotency key, unless another record has the key by now: a claim lapses, and the same key may
- * then be used for another user. Throws `unavailable`; repeatable.
+ * Removes the claim on an idempotency key, unless it now stands for another record: after a claim lapsed, the same key
+ * may be used for another user. Throws `unavailable`; repeatable.
  */
 export async function dropKeyClaim(
   claims: Claims,
@@ -94,7 +103,10 @@ export async function dropKeyClaim(
   if (value?.includes(JSON.stringify(elicitationId))) await claims.drop(name, value);
 }
 
-/** A digest that does not depend on the order of names. It covers no default, so that it is the same on every build. */
+/**
+ * A digest that is independent of the order of property names. It includes no defaults, so that every build computes
+ * the same.
+ */
 export function digestOf(input: object): string {
   return sha256(JSON.stringify(input, sortedKeys));
 }

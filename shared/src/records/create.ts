@@ -13,8 +13,8 @@ interface NewRecord<T extends FamilyTypes> {
 }
 
 /**
- * Creates a record and arms its deadline, or finds the one that has the id. Throws `rate_limited` when the owner has too
- * many open records, and `user_erased`.
+ * Creates a record and arms its deadline, or finds the existing one with this id. Throws `rate_limited` when the owner
+ * has too many open records, or `user_erased`.
  */
 export async function createRecord<T extends FamilyTypes>(
   engine: Pick<EngineDeps, 'deadlineJobs' | 'observer'>,
@@ -30,19 +30,22 @@ export async function createRecord<T extends FamilyTypes>(
   if (created === undefined) throw tooManyOpen(engine);
   const { row, now, outcome, armed } = created;
   for (const task of created.noted ?? []) void deps.deliverNow(task);
-  // Without a key nobody else knows the id: it exists because the store ran this very call twice.
+  // Without an idempotency key, nobody else knows the id, so `exists` means that the store ran this call twice.
   if (outcome === 'created' || notes.idempotencyKey === undefined) observer.asked(row);
-  // On a replay too: the process of the first ask may be gone.
+  // The timer is set on a replay too, because the process of the first ask may have died.
   if (!family.isTerminal(row.status)) timers?.schedule(id, Math.max(0, row.expiresAt - now));
   deps.known.note({ row, now });
   addArmed(engine, armed);
   return created;
 }
 
-/** The parts of a row that the commit sets. */
+/** Placeholders for the parts of a row that the commit sets. */
 const DRAFT = { revision: 1, createdAt: 0, expiresAt: 0 } as const;
 
-/** Adds the job of a deadline that the commit has armed. Not awaited: the index, written in the commit, is the promise. */
+/**
+ * Adds the job of a deadline that the commit armed. This is not awaited, because the deadline index, written in the
+ * commit, is the guarantee.
+ */
 function addArmed(
   engine: Pick<EngineDeps, 'deadlineJobs' | 'observer'>,
   armed: ArmedDeadline | undefined,

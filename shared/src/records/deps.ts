@@ -5,28 +5,28 @@ import type { Observer } from '../ports/elicitations/observer.ts';
 import type { OwnerRecordsByKind } from '../ports/owner-records.ts';
 import type { Timers } from '../ports/timers.ts';
 
-/** Bounds and rhythms of the engine; every one has a default in config/env.ts. */
+/** Limits and intervals of the engine. Each has a default in config/env.ts. */
 export interface EngineSettings extends WebhookSettings {
-  /** How long ended rows, feeds and claims stay, in ms. */
+  /** How long ended rows, feeds and claims are kept, in ms. */
   readonly retentionMs: number;
   readonly messageCharactersMax: number;
   readonly schemaBytesMax: number;
   readonly schemaPropertiesMax: number;
-  /** Development only: http URLs on loopback may be shown. */
+  /** For development only: http URLs on loopback may be shown. */
   readonly allowLoopbackHttp: boolean;
-  /** What comes before the id in the address of a connect page; absent where Parley serves none. */
+  /** The address of a connect page up to the id; absent when Parley serves none. */
   readonly connectBaseUrl?: string;
-  /** What comes before the id in the address of an answer page; absent where Parley serves none. */
+  /** The address of an answer page up to the id; absent when Parley serves none. */
   readonly answerBaseUrl?: string;
   /** How long after its deadline a waiter may still return, in ms. */
   readonly graceMs: number;
-  /** How often a waiter or reader looks at the truth although nothing woke it, in ms. */
+  /** How often a waiter or reader rechecks the store without a wake, in ms. */
   readonly recheckMs: number;
-  /** How many bytes of open records a process keeps of those that it wrote or showed. */
+  /** How many bytes of open records a process caches, of those that it wrote or showed. */
   readonly knownBytesMax: number;
 }
 
-/** What every use case gets. */
+/** The dependencies of every use case. */
 export interface EngineDeps
   extends Pick<
     Backend,
@@ -42,10 +42,10 @@ export interface EngineDeps
   > {
   /** Remembered approvals, and what people have seen. */
   readonly ownerRecords: Pick<OwnerRecordsByKind, 'grants' | 'seen'>;
-  /** The timers of this process, which expire what it asked itself. Absent in a process that asks nothing. */
+  /** The timers of this process, which expire the records that it created. Absent in a process that asks nothing. */
   readonly timers?: Timers;
   readonly observer: Observer;
   readonly settings: EngineSettings;
-  /** The registered delivery kinds: what each commit notes in the outbox, and what is handled at once. */
+  /** The delivery kinds: which tasks each commit notes, and which are handled at once. */
   readonly deliveries: Deliveries;
 }

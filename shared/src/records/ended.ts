@@ -4,7 +4,7 @@ import type { Family, FamilyTypes, RecordWake, RowOf } from '@parley/core/domain
 import type { Wake } from '../domain/elicitations/wake.ts';
 import type { FamiliesDeps, RecordDeps } from './family-deps.ts';
 
-/** Removes what this process keeps of an open record, once it has learnt that the record has ended. */
+/** Drops what this process keeps of an open record, after learning that the record has ended. */
 export function recordEnded<T extends FamilyTypes>(
   { timers, known }: Pick<RecordDeps<T>, 'timers' | 'known'>,
   id: string,

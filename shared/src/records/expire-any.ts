@@ -4,20 +4,22 @@ import { isApprovalId } from '@parley/core/domain/ids';
 import { type ExpireResult, expire, expireEach } from './expire.ts';
 import type { FamiliesDeps, RecordDeps } from './family-deps.ts';
 
-/** Ends the record of any family that has this id, if its deadline has passed. The deadline index lists all families. */
+/**
+ * Expires the record with this id, of any family, if its deadline has passed. The deadline index lists all families.
+ */
 export function expireAny({ families }: FamiliesDeps, id: string): Promise<ExpireResult> {
   return isApprovalId(id) ? expire(families.approvals, id) : expire(families.questions, id);
 }
 
-/** What became of several records that were to be expired. */
+/** The result of expiring several records. */
 interface ExpiredTogether {
-  /** By id. A record that could not be expired has no result. */
+  /** The results by id. A record that could not be expired has none. */
   readonly results: ReadonlyMap<string, ExpireResult>;
-  /** Why a part of the records could not be reached, where that was so. */
+  /** The error of the records that could not be reached, if there were any. */
   readonly unavailable?: unknown;
 }
 
-/** As `expireAny` for each of several records. A record that cannot be expired is reported to the observer. */
+/** The same as `expireAny` for several records. Records that cannot be expired are reported to the observer. */
 export async function expireTogether(
   { families, observer }: FamiliesDeps,
   ids: readonly string[],

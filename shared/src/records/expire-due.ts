@@ -8,18 +8,21 @@ export interface ExpireDueInput {
   readonly bucket: number;
   /** How many records are expired at a time. */
   readonly batch: number;
-  /** Expires deadlines that passed at least so many ms ago, and leaves later ones to the pods that asked; 0 when absent. */
+  /**
+   * Only deadlines that passed at least this long ago are expired, in ms; later ones are left to the pods that asked. 0
+   * when absent.
+   */
   readonly overdueMs?: number;
-  /** Stops between batches. */
+  /** Stops the work between two batches. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What expires the overdue entries of buckets. */
+/** The dependencies of `expireDue`. */
 export interface ExpireDueDeps extends FamiliesDeps {
   readonly leaveToAskers: LeaveToAskers;
 }
 
-/** What was done to overdue entries of the deadline index. */
+/** What happened to overdue entries of the deadline index. */
 export interface OverdueCounts {
   expired: number;
   /** Entries without an open row. */
@@ -27,8 +30,8 @@ export interface OverdueCounts {
 }
 
 /**
- * Expires whatever is overdue in a bucket, then arms its next deadline and adds the job for it. Returns that deadline;
- * undefined when there is none. Safe to run on several processes at once.
+ * Expires every overdue record of a bucket, arms the bucket's next deadline and adds its job. Returns that deadline;
+ * undefined when there is none. Several processes may run it at once.
  */
 export async function expireDue(
   deps: ExpireDueDeps,
@@ -38,14 +41,14 @@ export async function expireDue(
   let skipped = 0;
   const isLeft = deps.leaveToAskers();
   for (;;) {
-    // An id that could not be expired stays at the head of the index. It is skipped, so that the following ids are reached.
+    // Ids that could not be expired stay at the head of the index, and are skipped to reach the following ones.
     const ids = await deps.elicitations.due(bucket, batch, skipped, overdueMs);
     if (ids.length > 0 && (await isLeft()) && signal?.aborted !== true) continue;
     skipped += await expireOrForget(deps, bucket, ids, counts);
     const isStopped = signal?.aborted === true;
     if (ids.length === batch && !isStopped) continue;
     const next = await deps.elicitations.arm(bucket, skipped);
-    // A deadline that has passed since is expired now. A stopped process leaves it to another one.
+    // If the next deadline has passed in this moment, it is expired now. A stopped process leaves it to another one.
     if (next !== undefined && next.delayMs <= -overdueMs && !isStopped) continue;
     if (next !== undefined) await addJob(deps, next);
     return next;
@@ -64,7 +67,10 @@ export async function addJob(
   }
 }
 
-/** Expires records, and forgets entries without an open row. Returns how many entries stay in the index. Throws `unavailable`. */
+/**
+ * Expires records, and removes entries without an open row. Returns the number of entries that stay in the index.
+ * Throws `unavailable`.
+ */
 async function expireOrForget(
   deps: FamiliesDeps,
   bucket: number,

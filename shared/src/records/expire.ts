@@ -1,3 +1,8 @@
+/**
+ * Expiring records whose deadline has passed, one or many at a time. Who calls it and when (timers, jobs, waiters,
+ * sweeps) is decided elsewhere.
+ */
+
 import type { FamilyTypes } from '@parley/core/domain/family';
 import type { Move } from '../ports/elicitations/elicitations.ts';
 import type { RecordDeps } from './family-deps.ts';
@@ -6,14 +11,14 @@ import { afterCommit, settle } from './settle.ts';
 
 export type ExpireResult =
   | { readonly type: 'expired' }
-  /** It had ended before. */
+  /** The record had already ended. */
   | { readonly type: 'ended' }
-  /** Not due yet on the Redis clock: fire again in `remainingMs`. */
+  /** The record is not due yet on the Redis clock. Call again in `remainingMs`. */
   | { readonly type: 'early'; readonly remainingMs: number }
-  /** No such row. */
+  /** The record does not exist. */
   | { readonly type: 'gone' };
 
-/** Ends a record whose deadline has passed on the Redis clock; anything else it leaves alone. */
+/** Expires a record whose deadline has passed on the Redis clock, and leaves any other record unchanged. */
 export async function expire<T extends FamilyTypes>(deps: RecordDeps<T>, id: string): Promise<ExpireResult> {
   const { family, records } = deps;
   if (!isIdOf(deps, id)) return { type: 'gone' };
@@ -28,7 +33,7 @@ export async function expire<T extends FamilyTypes>(deps: RecordDeps<T>, id: str
   return early(after);
 }
 
-/** As `expire` for each of several records, in a few round trips. What became of each, in the order of `ids`. */
+/** The same as `expire` for several records, in a few round trips. The results are in the order of `ids`. */
 export async function expireEach<T extends FamilyTypes>(
   deps: RecordDeps<T>,
   ids: readonly string[],
@@ -42,10 +47,13 @@ export async function expireEach<T extends FamilyTypes>(
   return ids.map((id) => results.get(id) ?? fulfilled({ type: 'gone' }));
 }
 
-/** By id. A record that does not exist has none. */
+/** Results by id. A record that does not exist has none. */
 type Results = Map<string, PromiseSettledResult<ExpireResult>>;
 
-/** Returns the moves of the records that are due, and adds the results of the others. Reads those that are not known. */
+/**
+ * Returns the moves of the records that are due, and adds results for the others. Reads the records that are not
+ * cached.
+ */
 async function readMoves<T extends FamilyTypes>(
   deps: RecordDeps<T>,
   ids: readonly string[],
@@ -77,7 +85,9 @@ async function readMoves<T extends FamilyTypes>(
   return moves;
 }
 
-/** Commits moves, and adds their results. Returns the ids of records that are open in another state than the one read. */
+/**
+ * Commits moves and adds their results. Returns the ids of records that are open but differ from the row that was read.
+ */
 async function commitMoves<T extends FamilyTypes>(
   deps: RecordDeps<T>,
   moves: readonly Move<T>[],
@@ -97,7 +107,7 @@ async function commitMoves<T extends FamilyTypes>(
       afterCommit(deps, row, noted);
       results.set(row.id, fulfilled({ type: 'expired' }));
     } else if (deps.family.isTerminal(row.status)) results.set(row.id, fulfilled(ENDED));
-    // Another commit was faster, or the clock of the read was another one.
+    // Another commit came first, or the server of the commit has another clock than that of the read.
     else undecided.push(row.id);
   }
   return undecided;

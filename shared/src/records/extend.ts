@@ -7,15 +7,15 @@ import { settle } from './settle.ts';
 export interface ExtendRequest<T extends FamilyTypes> {
   readonly caller: Caller;
   readonly id: string;
-  /** How much later than its deadline the record shall expire. */
+  /** How many seconds to add to the deadline. */
   readonly seconds: number;
-  /** The row, where the caller has read it already; it may have changed since. */
+  /** The row, if the caller has already read it. It may have changed since then. */
   readonly seen?: SeenRecord<T>;
 }
 
 /**
- * Moves the deadline of an open record. The new deadline follows from the row as it was read, so that a commit that Redis
- * runs twice, and two operators who extend at the same time, move it once. Throws `already_settled`, `expired`, and
+ * Moves the deadline of an open record. The new deadline is computed from the row as read, so a commit that Redis runs
+ * twice, or two operators who extend at once, move it once. Throws `already_settled` or `expired`, and
  * `invalid_request` for a deadline that is too late.
  */
 export async function extendRecord<T extends FamilyTypes>(

@@ -10,13 +10,13 @@ export interface DeadLetter {
   readonly lastError: WebhookFault;
   /** HTTP status of the receiver's last reply, if it replied. */
   readonly lastStatus?: number;
-  /** Ms on the store's clock. */
+  /** When delivery was given up, in ms on the store's clock. */
   readonly diedAt: number;
 }
 
 export interface DeadLetterPageRequest {
   readonly tenant: string;
-  /** `nextCursor` of the previous page. */
+  /** The `nextCursor` of the previous page. */
   readonly cursor?: string;
   readonly limit: number;
   /** `newest` when absent. */
@@ -30,14 +30,17 @@ export interface DeadLetterPage {
 
 /** The dead letters of all tenants, shared by all pods. They expire. Every call throws `unavailable`. */
 export interface DeadLetters {
-  /** Stores a letter in place of an earlier one of the same delivery, and stamps a later `diedAt` than that one had. */
+  /** Stores a letter, which replaces an earlier one of the same delivery and gets a later `diedAt` than that one. */
   add(tenant: string, letter: Omit<DeadLetter, 'diedAt'>): Promise<void>;
-  /** Nothing when there is none, or it has expired. */
+  /** Undefined when there is no letter, or it has expired. */
   read(tenant: string, deliveryId: string): Promise<DeadLetter | undefined>;
-  /** How many letters of a tenant have not expired. */
+  /** The number of a tenant's letters that have not expired. */
   count(tenant: string): Promise<number>;
-  /** A tenant's letters, by the time at which they died. */
+  /** A tenant's letters, ordered by `diedAt`. */
   page(request: DeadLetterPageRequest): Promise<DeadLetterPage>;
-  /** Removes a letter; with `diedAt` only the one that died then, and not a newer one. True when it was there. */
+  /**
+   * Removes a letter; with `diedAt`, only if it has that time and no newer letter replaced it. True when it was
+   * removed.
+   */
   remove(tenant: string, deliveryId: string, diedAt?: number): Promise<boolean>;
 }

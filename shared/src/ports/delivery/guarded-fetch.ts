@@ -8,18 +8,20 @@ export interface GuardedRequest {
 }
 
 export interface GuardedReply {
-  /** A 3xx is a reply like any other: redirects are never followed. */
+  /** The status of the reply. Redirects are never followed, so a 3xx is a reply too. */
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
 }
 
 /**
- * Calls a URL that a person or another program chose. Rejects only with `GuardedFetchError` (net/guarded-fetch.ts).
+ * Calls a URL that a person or another program chose.
+ *
+ * @throws GuardedFetchError (net/guarded-fetch.ts), and no other error
  */
 export type GuardedFetch = (request: GuardedRequest) => Promise<GuardedReply>;
 
-/** Why a guarded call failed. After the first two, a retry fails too. */
+/** Why a guarded call failed. After one of the first two faults, a retry fails too. */
 const GUARDED_FETCH_FAULTS = [
   'refused_url',
   'refused_address',

@@ -7,7 +7,7 @@ import type { WebhookFault } from '../../domain/webhooks/webhook.ts';
 export const WEBHOOK_OUTCOMES = ['delivered', 'again', 'dead', 'dropped'] as const;
 export type WebhookOutcome = (typeof WEBHOOK_OUTCOMES)[number];
 
-/** One attempt, without its URL and body. */
+/** An attempt to deliver a webhook, without its URL and body. */
 export interface WebhookAttempt {
   readonly elicitationId: string;
   readonly outcome: WebhookOutcome;
@@ -21,7 +21,7 @@ export interface WebhookAttempt {
   readonly retryInMs?: number;
 }
 
-/** Called for every attempt at a webhook, for logs and metrics. Never throws. */
+/** Called for every attempt to deliver a webhook, for logs and metrics. Never throws. */
 export interface WebhookObserver {
   attempted(attempt: WebhookAttempt): void;
 }

@@ -2,13 +2,13 @@ import type { WebhookFault } from '../../domain/webhooks/webhook.ts';
 
 export interface WebhookRequest {
   readonly url: string;
-  /** The same for every attempt to deliver the webhook. */
+  /** The id of the webhook, the same in every attempt. */
   readonly webhookId: string;
-  /** JSON, signed and sent as it is. */
+  /** The JSON text that is signed and sent. */
   readonly body: string;
-  /** The body is signed with each of them. Never empty. */
+  /** The secrets, each of which signs the body. Never empty. */
   readonly secrets: readonly Uint8Array[];
-  /** Ms on the store's clock. Becomes the timestamp that receivers compare with their own clock. */
+  /** The store's clock in ms. It becomes the timestamp that receivers compare with their own clock. */
   readonly now: number;
 }
 
@@ -21,5 +21,5 @@ export type WebhookReply =
     }
   | { readonly type: 'failed'; readonly fault: WebhookFault };
 
-/** Makes one attempt: signs and posts. Never rejects, and never follows a redirect. */
+/** Makes one attempt: signs the body and posts it. Never rejects, and never follows a redirect. */
 export type SendWebhook = (request: WebhookRequest) => Promise<WebhookReply>;

@@ -5,15 +5,15 @@ export interface ClaimName {
   readonly name: string;
 }
 
-/** Claims on names, over all pods: the first value claimed under a name is the one that stays. */
+/** Claims on names, for all pods: the first value that claims a name keeps it. */
 export interface Claims {
   /**
-   * Stores `value` under `name` unless the name is claimed already, and returns the stored value. A claim is kept for
-   * `ttlMs`. The same value may claim the name again, which may extend the time and never shortens it.
+   * Stores `value` under `name` for `ttlMs` unless the name is claimed, and returns the stored value. The same value
+   * may claim the name again, which may extend the claim but never shortens it.
    */
   claim(name: ClaimName, value: string, ttlMs: number): Promise<string>;
   /** The stored value of a name; undefined when it is not claimed. */
   read(name: ClaimName): Promise<string | undefined>;
-  /** Ends the claim on a name if this is its value. */
+  /** Removes the claim on a name if it has this value. */
   drop(name: ClaimName, value: string): Promise<void>;
 }

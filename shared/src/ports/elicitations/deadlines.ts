@@ -1,28 +1,29 @@
 /**
- * How long after a deadline its job fires and waiters expire what they wait for, in ms. The timer of the pod that asked expires the
- * elicitation before that. Without the delay, several processes did the same work.
+ * How long after a deadline the backup acts: its job fires, and waiters expire the record themselves, in ms. The timer
+ * of the asking pod normally expires the record before that. Without the delay, several processes would do the same
+ * work.
  */
 export const BACKUP_DELAY_MS = 25;
 
-/** The deadline at which a job expires what is overdue in a bucket: the earliest one when it was armed. */
+/** The deadline at which a job will expire what is overdue in a bucket: the earliest one at the time of arming. */
 export interface ArmedDeadline {
   readonly bucket: number;
-  /** Redis clock in ms. */
+  /** The deadline in ms on the Redis clock. */
   readonly deadline: number;
-  /** The elicitation that had this deadline. It may have ended since. */
+  /** An elicitation with this deadline. It may have ended since then. */
   readonly elicitationId: string;
-  /** Time until the deadline on the Redis clock, in ms. Not positive when it has passed. */
+  /** The time until the deadline on the Redis clock, in ms; zero or negative when it has passed. */
   readonly delayMs: number;
 }
 
 /**
- * The jobs that fire at armed deadlines, whichever pod asked. A job may be lost, late, early or doubled: the deadline index
- * and the commit decide, and the sweep adds a lost job again.
+ * The jobs that fire at armed deadlines, whichever pod asked. A job may be lost, late, early or doubled: the deadline
+ * index and the commit decide, and the sweep replaces a lost job.
  */
 export interface DeadlineJobs {
   /**
-   * Adds the job of an armed deadline, which fires `BACKUP_DELAY_MS` after it. A job that exists already stays as it is. Rejects
-   * when no job can be added.
+   * Adds the job of an armed deadline; it fires `BACKUP_DELAY_MS` after the deadline. An existing job is not changed.
+   * Rejects when no job can be added.
    */
   add(armed: ArmedDeadline): Promise<void>;
 }

@@ -4,31 +4,33 @@ import type { StoredRecord } from './elicitations.ts';
 
 export interface FeedEntry {
   readonly position: FeedPosition;
-  /** Redis clock in ms at the append. */
+  /** When the entry was appended, in ms on the Redis clock. */
   readonly at: number;
   readonly event: StreamEvent;
 }
 
 export type FeedPage =
-  /** Nothing was appended to this stream request, or its retention ended. */
+  /** The feed does not exist: nothing was appended, or its retention ended. */
   | { readonly type: 'none' }
-  /** The requested position is of another epoch, was trimmed, or was lost: read again from the start. */
+  /**
+   * The requested position has another epoch, or its entries were trimmed or lost. The caller must read from the start.
+   */
   | { readonly type: 'reset' }
-  /** Entries after the requested position, in order and without a gap. Empty when there is nothing newer. */
+  /** The entries after the requested position, in order and without gaps. Empty when there is nothing newer. */
   | { readonly type: 'entries'; readonly entries: readonly FeedEntry[] };
 
-/** The first entries of a feed, as they were read along with something else. */
+/** The first entries of a feed, read together with other data. */
 export interface FeedBeginning {
   readonly entries: readonly FeedEntry[];
-  /** True where no further entries follow. */
+  /** True when no further entries follow. */
   readonly isWhole: boolean;
-  /** Rows that entries are about, as far as they were read along: of those that are not here, nothing is known. */
+  /** Rows that the entries concern, if they were read too. A missing row may still exist. */
   readonly records: ReadonlyMap<string, StoredRecord>;
-  /** Redis clock in ms at the read. */
+  /** The Redis clock in ms at the read. */
   readonly now: number;
 }
 
-/** What `readNewest` returns of a feed that is one list. */
+/** Implements `readNewest` for a feed that is one list in memory. */
 export function newestOf(
   entries: readonly FeedEntry[],
   limit: number,
@@ -41,8 +43,8 @@ export function newestOf(
 
 /** The ordered, replayable events of stream requests. Each event is appended by the commit that causes it. */
 export interface Feed {
-  /** At most `limit` entries after the position `after`; from the start when it is undefined. */
+  /** Reads at most `limit` entries after the position `after`; from the start when it is undefined. */
   read(stream: StreamRef, after: FeedPosition | undefined, limit: number): Promise<FeedPage>;
-  /** The newest entries before the position `before`, of all when it is undefined: at most `limit`, the newest first. */
+  /** Reads at most `limit` of the newest entries, newest first; with `before`, only entries before that position. */
   readNewest(stream: StreamRef, limit: number, before?: FeedPosition): Promise<readonly FeedEntry[]>;
 }

@@ -3,25 +3,25 @@ import type { ConversationRef, RememberedMessage } from '../../domain/runs/run.t
 
 export interface LastTurn {
   readonly streamRequestId: string;
-  /** True when the turn was detached, so that its readers had ended before it did. */
+  /** True when the turn was detached before it ended; its readers had then ended earlier. */
   readonly wasDetached: boolean;
-  /** The parent of the turn's spans; absent when it was not traced. */
+  /** The parent of the turn's spans (W3C Trace Context); absent when the turn was not traced. */
   readonly traceparent?: string;
 }
 
 export interface Conversation {
-  /** The stream request of the turn that runs in it; absent when none does. */
+  /** The stream request of the running turn; absent when none runs. */
   readonly running?: string;
-  /** The turn that ended last; the retention of its feed may have ended. */
+  /** The latest ended turn. The retention of its feed may have ended. */
   readonly last?: LastTurn;
-  /** The history, oldest first, up to the limit of messages. */
+  /** The history, oldest first, up to the configured number of messages. */
   readonly messages: readonly RememberedMessage[];
 }
 
-/** A conversation in the list of its person. */
+/** A conversation in a person's list. */
 export interface ListedConversation {
   readonly conversationId: string;
-  /** The title that its person gave it, or the beginning of its first message; absent when that had no text. */
+  /** The title that the person chose, or the beginning of the first message; absent when that message had no text. */
   readonly title?: string;
   /** The agent of its latest turn. */
   readonly agent: string;
@@ -32,15 +32,15 @@ export interface ListedConversation {
 
 export interface ConversationPage {
   readonly conversations: readonly ListedConversation[];
-  /** Where the next page begins; absent on the last one. */
+  /** The cursor of the next page; absent on the last one. */
   readonly nextCursor?: string;
 }
 
-/** What the chats of one person use of their quotas. */
+/** How much of their quotas the chats of one person use. */
 export interface ChatUse {
-  /** Turns that run. One whose pod was lost counts until it is taken over. */
+  /** The number of running turns. A turn whose pod was lost counts until another pod takes it over. */
   readonly turns: number;
-  /** Tokens of models in the day that began with the first of them. */
+  /** The model tokens used in the current day, which began with the first of them. */
   readonly tokens: number;
   readonly conversations: number;
   readonly storedBytes: number;
@@ -48,14 +48,14 @@ export interface ChatUse {
 
 /** The histories of conversations. A turn adds to its history when it ends (`Runs.write`). */
 export interface Conversations {
-  /** A conversation of one person. An empty one when there is none with that id. */
+  /** Reads a conversation of one person; an unknown id gives an empty one. */
   read(conversation: ConversationRef): Promise<Conversation>;
   /**
-   * The person's conversations, the one with the latest turn first. `limit` is the length of a page; a page may be shorter
-   * where conversations have expired. Those of delegates are left out.
+   * The person's conversations, latest turn first, without those of delegates. A page has at most `limit` entries, and
+   * fewer when some have expired.
    */
   list(owner: Owner, page: { readonly limit: number; readonly cursor?: string }): Promise<ConversationPage>;
   usage(owner: Owner): Promise<ChatUse>;
-  /** Gives a conversation of the list another title. False where the list has none with that id. */
+  /** Changes the title of a listed conversation. False when the list has none with that id. */
   rename(conversation: ConversationRef, title: string): Promise<boolean>;
 }

@@ -1,24 +1,24 @@
-/** Whether the lease of a pod lasts. */
+/** Whether the lease of a pod is valid. */
 export interface PodLease {
   readonly pod: string;
   readonly isAlive: boolean;
 }
 
-/** Leases of the pods that run turns, kept up by heartbeats. */
+/** The leases of the pods that run turns, renewed by heartbeats. */
 export interface Heartbeats {
   /** Extends the lease of this pod to `ttlMs` from now. */
   beat(pod: string, ttlMs: number): Promise<void>;
-  /** Pods whose lease has lapsed, and that were not forgotten since. */
+  /** The pods whose lease has lapsed and that have not been forgotten. */
   lapsed(): Promise<readonly string[]>;
-  /** Forgets a pod whose lease has lapsed; its next heartbeat makes it known again. */
+  /** Forgets a pod with a lapsed lease. Its next heartbeat registers it again. */
   forget(pod: string): Promise<void>;
-  /** Pods that are known, at most `limit`, and whether the lease of each lasts. */
+  /** At most `limit` known pods, and whether the lease of each is valid. */
   leases(limit: number): Promise<readonly PodLease[]>;
-  /** True while the lease of that pod lasts. */
+  /** True while the pod's lease is valid. */
   alive(pod: string): Promise<boolean>;
   /**
-   * False when the pod has no connection for wakes at this moment: it died, or is about to reconnect. True also where that
-   * cannot be known.
+   * False when the pod has no connection for wakes now: it died, or is about to reconnect. True if this cannot be
+   * determined.
    */
   connected(pod: string): Promise<boolean>;
 }

@@ -1,15 +1,20 @@
 import { bucketOf, formatStreamPath, parseStreamPath, type StreamRef } from '@parley/core/domain/ids';
 import type { OutboxTask } from '../delivery/outbox.ts';
 
-/** Name of the delivery kind that resumes detached runs. */
+/** The name of the delivery kind that resumes detached runs. */
 export const RESUME_RUN = 'resume-run';
 
-/** The task that resumes a run which was detached under `term`. The commit that ends a question of its wait notes it. */
+/**
+ * The task that resumes a run which was detached under `term`. The commit that ends a question of the run's wait notes
+ * it.
+ */
 export function resumeTask(stream: StreamRef, term: number): OutboxTask {
   return { kind: RESUME_RUN, subject: formatStreamPath(stream), version: term, bucket: bucketOf(stream) };
 }
 
-/** Which run such a task resumes, and the term that the run was detached under; nothing when that cannot be read. */
+/**
+ * The run that a task resumes, and the term under which the run was detached; undefined when the task cannot be parsed.
+ */
 export function parseResumeTask({
   subject,
   version,
