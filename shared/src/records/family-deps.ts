@@ -12,7 +12,7 @@ import type { EngineDeps, EngineSettings } from './deps.ts';
 import type { KnownRows } from './known-rows.ts';
 import { createRecordWakes, type RecordWakes } from './record-wakes.ts';
 
-/** What the use cases that families share need of one family. */
+/** What the use cases common to all families need of one family. */
 export interface RecordDeps<T extends FamilyTypes> {
   readonly family: Family<T>;
   readonly records: Records<T>;
@@ -21,14 +21,14 @@ export interface RecordDeps<T extends FamilyTypes> {
   readonly observer: RecordObserver<T>;
   readonly timers?: Timers;
   readonly settings: Pick<EngineSettings, 'graceMs' | 'recheckMs'>;
-  /** What the commit that moves a record into `status` must note in the outbox. */
+  /** The outbox notes of the commit that moves a record into `status`. */
   notesOn(row: RowOf<T>, status: T['status']): CommitNotes;
   deliverNow: Deliveries['now'];
-  /** The current record as an error shows it. */
+  /** The current record in the form that an error shows it. */
   shownInError(wire: T['wire']): ErrorExtras;
 }
 
-/** What use cases for records of any family get. */
+/** The dependencies of use cases for records of any family. */
 export interface FamiliesDeps extends EngineDeps {
   readonly families: {
     readonly questions: RecordDeps<ElicitationTypes>;
@@ -36,7 +36,7 @@ export interface FamiliesDeps extends EngineDeps {
   };
 }
 
-/** The elicitations of an engine, for what families share. */
+/** The dependencies of one family, for elicitations. */
 export function elicitationDeps(
   deps: EngineDeps,
   known: KnownRows<ElicitationTypes>,
@@ -56,7 +56,7 @@ export function elicitationDeps(
   };
 }
 
-/** The approvals of an engine, for what families share. */
+/** The dependencies of one family, for approvals. */
 export function approvalDeps(deps: EngineDeps, known: KnownRows<ApprovalTypes>): RecordDeps<ApprovalTypes> {
   const { approvals, approvalWakes, observer, timers, settings, deliveries } = deps;
   return {
@@ -73,7 +73,7 @@ export function approvalDeps(deps: EngineDeps, known: KnownRows<ApprovalTypes>):
   };
 }
 
-/** A refusal that shows the record as it is. */
+/** A refusal that shows the current record. */
 export function refusedWith<T extends FamilyTypes>(
   deps: RecordDeps<T>,
   { code, message }: { readonly code: ErrorCode; readonly message: string },

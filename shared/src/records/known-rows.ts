@@ -1,14 +1,22 @@
+/**
+ * A cache of open rows, which saves a read for most answers. It decides nothing: a cached row can only be the base of a
+ * commit, which checks it.
+ */
+
 import type { Family, FamilyTypes, RowOf } from '@parley/core/domain/family';
 
-/** What a row takes beside its definition, which may take two bytes a character. */
+/** The size of a row without its definition, in bytes. The definition may take two bytes per character. */
 const BYTES_BESIDE = 500;
-/** A row is kept for this long after it was noted, and at most this long after its deadline, in ms. */
+/** A row is cached for this long after it was noted, but at most this long after its deadline, in ms. */
 const KEPT_MS = 600_000;
 const KEPT_AFTER_DEADLINE_MS = 60_000;
-/** Of the rows, when they have become too many. */
+/** When the rows take too much memory, this share of it is kept. */
 const KEPT_SHARE = 15 / 16;
 
-/** A row that was noted, and the present time on the Redis clock. Another process may have moved or removed the row since. */
+/**
+ * A cached row, and the present time on the Redis clock. Another process may have moved or removed the row since it was
+ * cached.
+ */
 interface KnownRow<T extends FamilyTypes> {
   readonly row: RowOf<T>;
   readonly now: number;
@@ -16,7 +24,7 @@ interface KnownRow<T extends FamilyTypes> {
 }
 
 /**
- * Open rows that this process has created, moved or shown. Their next move by this process needs no read.
+ * Open rows that this process has created, moved or shown. The next move of such a row by this process needs no read.
  *
  * One rule holds for every row that a process keeps, here and in a waiter: it may be out of date, and nobody is told anything
  * by it alone. It can become the base of a commit, which compares revision and creation time, moves nothing that has ended, and
@@ -25,16 +33,16 @@ interface KnownRow<T extends FamilyTypes> {
  * to be decided or told is read in the store. The definition is the part that never changes.
  */
 export interface KnownRows<T extends FamilyTypes> {
-  /** Remembers an open row as the store returned it; removes one that has ended. */
+  /** Caches an open row as the store returned it; removes a row that has ended. */
   note(seen: Pick<KnownRow<T>, 'row' | 'now'>): void;
   remove(id: string): void;
   find(id: string): KnownRow<T> | undefined;
 }
 
-/** The known rows of all families together, whose ids differ. */
+/** The cached rows of all families in one process. Ids are unique across families. */
 interface ProcessRows {
   of<T extends FamilyTypes>(family: Pick<Family<T>, 'isTerminal'>): KnownRows<T>;
-  /** Removes the rows whose time is over. */
+  /** Removes the rows whose cache time has ended. */
   purge(): void;
 }
 
@@ -42,17 +50,20 @@ interface ProcessRows {
 interface NotedRow {
   readonly definition: string;
   readonly row: Omit<RowOf<FamilyTypes>, 'definition'>;
-  /** The Redis clock less that of this process, in ms. */
+  /** The Redis clock minus the clock of this process, in ms. */
   readonly clockOffset: number;
   readonly bytes: number;
-  /** When it is known no more, by `performance.now()`. */
+  /** When the row is dropped, by `performance.now()`. */
   readonly until: number;
 }
 
-/** `bytesMax`: the memory that the rows take at most, about; the ones noted or found longest ago leave first. */
+/**
+ * Makes the cache of a process. `bytesMax` is roughly the maximum memory of its rows; the least recently used ones are
+ * dropped first.
+ */
 export function createKnownRows(bytesMax: number): ProcessRows {
-  // In the order in which they were noted or found. The caches of packages clear lists as long as they have ever been when
-  // their only entry leaves, as it does on a pod with one question at a time.
+  // Entries are in the order of their last use. A plain Map is used because cache packages clear lists of their full
+  // former length when their only entry is removed, which happens all the time on a pod with one question at a time.
   const rows = new Map<string, NotedRow>();
   let bytes = 0;
 
@@ -61,7 +72,7 @@ export function createKnownRows(bytesMax: number): ProcessRows {
     rows.delete(id);
   }
 
-  /** Removes the oldest, so many at once: a map passes all places that have become free on its way to the first entry. */
+  /** Removes many of the oldest rows at once, because a map skips every freed slot on the way to its first entry. */
   function makeRoom(): void {
     if (bytes <= bytesMax) return;
     for (const id of rows.keys()) {

@@ -2,15 +2,18 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ifAvailable } from '../async/retry-while-unavailable.ts';
 import type { Elicitations } from '../ports/elicitations/elicitations.ts';
 
-// A pod that is at work says so again before the last note is over.
+// A pod that is still expiring records repeats its note before the previous one ends.
 const NOTE_EVERY_MS = 100;
 const NOTE_MS = 500;
 const LOOK_MS = 100;
 const ANSWER_MS = 500;
-// A pod that does not get on is helped then.
+// After this many looks, the pod at work is too slow, and this process helps.
 const LOOKS_MAX = 20;
 
-/** Notes that this process expires several records together, at most once in a while. */
+/**
+ * Makes a function that notes that this process is expiring several records together. It limits how often the note is
+ * written.
+ */
 export function createExpiringNote({ noteExpiring }: Pick<Elicitations, 'noteExpiring'>): () => void {
   let notedAt = Number.NEGATIVE_INFINITY;
   return () => {
@@ -22,12 +25,13 @@ export function createExpiringNote({ noteExpiring }: Pick<Elicitations, 'noteExp
 }
 
 /**
- * Begins to leave overdue records to the pods that asked, two seconds at most. The returned function resolves with true
- * after a pause in which such a pod was at work, and with false when nobody is: then the records are this process's to expire.
+ * Leaves overdue records to the pods that asked, for at most two seconds. The returned function resolves with true
+ * after a pause in which such a pod was at work. It resolves with false when no pod is; then this process may expire
+ * the records.
  */
 export type LeaveToAskers = () => () => Promise<boolean>;
 
-/** Makes what leaves records to pods. All buckets of a process look together. */
+/** All buckets of a process share one look at the note. */
 export function createLeaveToAskers(
   { isExpiring }: Pick<Elicitations, 'isExpiring'>,
   lookMs = LOOK_MS,
@@ -35,7 +39,7 @@ export function createLeaveToAskers(
   let looking: Promise<boolean> | undefined;
 
   async function look(): Promise<boolean> {
-    // On a Cluster, the server that would know may hang; the deadlines of the others do not wait for it.
+    // On a Cluster, the server with the note may hang; deadlines on other servers do not wait for it.
     const late = sleep(ANSWER_MS, undefined, { ref: false });
     if ((await Promise.race([ifAvailable(isExpiring), late])) !== true) return false;
     await sleep(lookMs);

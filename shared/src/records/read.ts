@@ -3,15 +3,15 @@ import { bucketOfRecordId } from '@parley/core/domain/ids';
 import { type Caller, maySee, notFound } from '../domain/caller.ts';
 import type { RecordDeps } from './family-deps.ts';
 
-/** A row the caller may see, and the clock. */
+/** A row that the caller may see, and the Redis clock. */
 export interface SeenRecord<T extends FamilyTypes> {
   readonly row: RowOf<T>;
   readonly now: number;
-  /** True for a row that this process knows without a read. Only the commit that follows from it shows whether it still stands. */
+  /** True for a cached row. Only the commit based on it shows whether it is still current. */
   readonly isKnown?: true;
 }
 
-/** True for an id that Parley can have minted for a record of the family. */
+/** True for an id of the form that Parley mints for records of the family. */
 export function isIdOf<T extends FamilyTypes>(
   { family }: Pick<RecordDeps<T>, 'family'>,
   id: string,
@@ -19,7 +19,9 @@ export function isIdOf<T extends FamilyTypes>(
   return id.startsWith(family.prefix) && bucketOfRecordId(id) !== undefined;
 }
 
-/** Reads a record for a caller. Missing and malformed ids, and those of others, are all the same `not_found`. */
+/**
+ * Reads a record for a caller. A missing record, a malformed id and a record of somebody else are the same `not_found`.
+ */
 export async function readRecord<T extends FamilyTypes>(
   deps: Pick<RecordDeps<T>, 'family' | 'records'>,
   caller: Caller,
@@ -31,13 +33,15 @@ export async function readRecord<T extends FamilyTypes>(
   return { row, now };
 }
 
-/** As `readRecord`, without the read where this process knows the row. For `settle`, which reads it where it must. */
+/**
+ * The same as `readRecord`, but without a read when the row is cached. For `settle`, which reads the row when it must.
+ */
 export async function readUnlessKnown<T extends FamilyTypes>(
   deps: Pick<RecordDeps<T>, 'family' | 'records' | 'known'>,
   caller: Caller,
   id: string,
 ): Promise<SeenRecord<T>> {
   const seen = deps.known.find(id);
-  // Others are refused after a read, so that the time until then does not tell them what exists.
+  // Other callers are refused only after a read, so that the response time does not reveal which ids exist.
   return seen !== undefined && maySee(caller, seen.row) ? seen : readRecord(deps, caller, id);
 }

@@ -1,10 +1,18 @@
+/**
+ * Routes the wakes of a stream request to the waiters of single records, because one stream request may have thousands
+ * of waiters. What a waiter does with a wake is in `wait.ts`.
+ */
+
 import type { Family, FamilyTypes, RecordWake } from '@parley/core/domain/family';
 import { elicitationOfOwnStream, formatStreamPath, type StreamRef } from '@parley/core/domain/ids';
 import type { BusSignal, EventBus, Subscription } from '../ports/elicitations/event-bus.ts';
 
-/** What waiters learn of their records. */
+/** The wakes of single records, for waiters. */
 export interface RecordWakes<T extends FamilyTypes> {
-  /** As `EventBus.subscribe`, for the wakes of one record of a stream request. Each call needs a listener of its own. */
+  /**
+   * The same as `EventBus.subscribe`, but only for the wakes of one record of a stream request. Each call needs its own
+   * listener.
+   */
   subscribe(stream: StreamRef, id: string, listener: RecordListener<T>): Subscription;
 }
 
@@ -13,16 +21,19 @@ type RecordListener<T extends FamilyTypes> = (signal: BusSignal<RecordWake<T>>) 
 /** The waiters of one stream request. */
 interface StreamWaiters<T extends FamilyTypes> {
   readonly name: string;
-  /** The arrays are replaced, never changed: most have one listener, for which that takes the least memory. */
+  /**
+   * The arrays are replaced, never changed. Most have one listener, and an array of exactly that size takes the least
+   * memory.
+   */
   readonly byRecord: Map<string, readonly RecordListener<T>[]>;
-  /** True once the bus has sent `resync`: waiters that come later need one of their own. */
+  /** True once the bus has sent `resync`; later waiters must then get a `resync` of their own. */
   isSynced: boolean;
   subscription?: Subscription;
 }
 
 /**
- * Passes each wake of a stream request to the waiters of its record. A stream request may have thousands of waiters on one
- * pod, and to call each of them for every wake would make each settlement as expensive as they are many.
+ * Passes each wake of a stream request to the waiters of its record only. A stream request may have thousands of
+ * waiters on one pod, and if each wake called all of them, every settlement would cost as much as there are waiters.
  */
 export function createRecordWakes<T extends FamilyTypes>(
   bus: EventBus<T['wake']>,
@@ -65,7 +76,7 @@ export function createRecordWakes<T extends FamilyTypes>(
 
   return {
     subscribe(stream, id, listener) {
-      // Such a stream request has this record alone, and a waiter without a route takes less memory.
+      // Such a stream request has only this record, and a waiter without a route takes less memory.
       if (elicitationOfOwnStream(stream.streamRequestId) !== undefined)
         return subscribeAlone(stream, id, listener);
       const name = formatStreamPath(stream);
@@ -77,7 +88,7 @@ export function createRecordWakes<T extends FamilyTypes>(
   };
 }
 
-/** A class, because a waiter may stay for days, and a method on a prototype costs it nothing. */
+/** This is a class because a waiter may exist for days, and methods on a prototype take no memory per instance. */
 class RouteSubscription<T extends FamilyTypes> implements Subscription {
   readonly #leave: (route: StreamWaiters<T>, id: string, listener: RecordListener<T>) => void;
   readonly #route: StreamWaiters<T>;

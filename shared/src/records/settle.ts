@@ -6,13 +6,14 @@ import { recordEnded } from './ended.ts';
 import { type RecordDeps, refusedWith } from './family-deps.ts';
 import { readRecord, type SeenRecord } from './read.ts';
 
-// Each lost race means that another commit moved the row. A row moves a few times, but for deadlines that operators move.
+// Each lost race means that another commit moved the row, and a row moves only a few times. Only operators may move its
+// deadline more often.
 const ROUNDS_MAX = 8;
 
 /**
- * The only way to move a row: decides on the row as read, commits, and decides again when another commit was faster.
- * Returns the row after the command; throws the refusal otherwise. A trial throws the same, and returns the row before the
- * command.
+ * The only way to move a row: decides on the row as read, commits, and decides again when another commit came first.
+ * Returns the row after the command, or throws the refusal. A trial throws the same refusals, but commits nothing and
+ * returns the row before the command.
  */
 export async function settle<T extends FamilyTypes>(
   deps: RecordDeps<T>,
@@ -46,12 +47,12 @@ export async function settle<T extends FamilyTypes>(
   throw new Error(`The ${family.noun} ${read.row.id} cannot be moved: its row is damaged.`);
 }
 
-/** True for a row that is only known, where no commit follows that would show whether it still stands. */
+/** True for a cached row when no commit follows that would check whether it is current. */
 function mustBeRead({ isKnown }: SeenRecord<FamilyTypes>, commits: boolean): boolean {
   return isKnown === true && !commits;
 }
 
-/** What a process does once its commit has moved a row. `noted`: the tasks that the commit noted in the outbox. */
+/** What a process does after its commit has moved a row. `noted` are the tasks that the commit noted in the outbox. */
 export function afterCommit<T extends FamilyTypes>(
   deps: RecordDeps<T>,
   row: RowOf<T>,

@@ -10,7 +10,7 @@ import type {
 } from '../ports/elicitations/elicitations.ts';
 import type { KnownRows } from './known-rows.ts';
 
-/** The stores of rows that a pod shows. */
+/** The stores from which a pod reads the rows that it shows. */
 export interface ShownStores {
   readonly elicitations: Elicitations;
   readonly approvals: Approvals;
@@ -23,8 +23,8 @@ interface KnownByFamily {
 }
 
 /**
- * The stores through which a pod reads what it shows: streams, inboxes, lists, pages, single questions. The pod then knows
- * the rows, as those that it wrote, because an answer comes where the question was shown more often than anywhere else.
+ * The stores through which a pod reads what it shows: streams, inboxes, lists, pages, single questions. They cache the
+ * rows, like those that the pod wrote, because an answer usually comes to the pod that showed the question.
  */
 export function storesOfShown(
   { elicitations, approvals, records }: ShownStores,

@@ -1,3 +1,8 @@
+/**
+ * Waiting for the end of a record, on any pod and through outages. Streams and inboxes, which follow many records, have
+ * their own readers in `elicitations/`.
+ */
+
 import { ParleyError } from '@parley/core/domain/errors';
 import type { FamilyTypes, RecordWake, RowOf } from '@parley/core/domain/family';
 import type { StreamRef } from '@parley/core/domain/ids';
@@ -14,9 +19,9 @@ import { readRecord, type SeenRecord } from './read.ts';
 export interface WaitInput<T extends FamilyTypes> {
   readonly caller: Caller;
   readonly id: string;
-  /** The row, where the caller has read it a moment ago: it is then read once only, after the subscription. */
+  /** The row, if the caller has just read it. It is then read only once, after the subscription. */
   readonly seen?: SeenRecord<T> | undefined;
-  /** Return the open record after this long; without it, wait until it ends. */
+  /** The time after which to return the open record; if absent, wait until the record ends. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
 }
@@ -24,10 +29,10 @@ export interface WaitInput<T extends FamilyTypes> {
 const EXPIRE_RETRY_MS = 250;
 
 /**
- * Sleeps until the record ends, or `timeoutMs` passes. Subscribes, then reads, then sleeps, so that no answer is
- * missed. Retries during an outage of Redis until its own time is over. Throws `unavailable` only when Redis is still
- * unreachable at the deadline plus grace, and the signal's reason when aborted. One function sleeps and returns, because a
- * pod may hold many thousands of waiters, and each further promise that a waiter holds takes memory.
+ * Sleeps until the record ends, or `timeoutMs` passes. It subscribes, then reads, then sleeps, so that no answer is
+ * missed. During an outage of Redis it retries until its own time has passed. Throws `unavailable` only if Redis is
+ * still unreachable at the deadline plus grace, and the signal's reason when aborted. All of this is one function,
+ * because a pod may hold many thousands of waiters, and each further promise takes memory.
  */
 export async function wait<T extends FamilyTypes>(
   deps: RecordDeps<T>,
@@ -40,7 +45,7 @@ export async function wait<T extends FamilyTypes>(
   const subscription = deps.wakes.subscribe(streamOf(seen), input.id, (signal) => {
     if (signal.type === 'event') {
       const { revision, status } = signal.event;
-      // Through a Cluster, the wake of the commit that was read may arrive after the row.
+      // On a Cluster, the wake of the very commit that was read may come after the read.
       if (revision === seen.revision && status === seen.status) return;
       wake = signal.event;
     }
@@ -66,7 +71,7 @@ export async function wait<T extends FamilyTypes>(
   }
 }
 
-/** The row when there is nothing to wait for; otherwise what its waiter keeps of it. */
+/** The row if it has already ended; otherwise the compact form that its waiter keeps. */
 async function readFirst<T extends FamilyTypes>(
   deps: RecordDeps<T>,
   { seen, caller, id, timeoutMs }: WaitInput<T>,
@@ -77,8 +82,8 @@ async function readFirst<T extends FamilyTypes>(
 }
 
 /**
- * What a waiter keeps of an open row. A pod may hold many thousands of waiters for days, so the definition, which never
- * changes, is kept as text: that takes a fraction of the memory of its objects.
+ * The compact form of an open row. A pod may hold many thousands of waiters for days, so the definition, which never
+ * changes, is kept as text; that takes a fraction of the memory of its objects.
  */
 interface WaitingRow<T extends FamilyTypes> {
   readonly definition: string;
@@ -97,7 +102,7 @@ function toWaitingRow<T extends FamilyTypes>({
   return { definition: JSON.stringify(definition), createdAt, expiresAt, extensions, status, revision, now };
 }
 
-/** The row as it was last read, with `ending` applied. */
+/** The row as last read, with `ending` applied. */
 function toRow<T extends FamilyTypes>(
   id: string,
   { definition, now, extensions, ...row }: WaitingRow<T>,
@@ -107,15 +112,15 @@ function toRow<T extends FamilyTypes>(
   return { row: { ...asked, ...(extensions !== undefined && { extensions }), ...ending }, now };
 }
 
-/** The checks of a waiter. Times are on performance.now(). */
+/** The times of a waiter's checks, on performance.now(). */
 interface Checks {
   readonly reads: SleeperReads;
-  /** The open row is returned then. */
+  /** When the open row is returned. */
   readonly until: number;
-  /** From then on each check tries to expire the row. */
+  /** From this time on, each check tries to expire the row. */
   expireAt: number;
   nextAt: number;
-  /** The last check, if Redis is still unavailable then. */
+  /** When to give up if Redis is still unavailable. */
   giveUpAt: number;
 }
 
@@ -152,7 +157,7 @@ async function recheck<T extends FamilyTypes>(
   const checkedAt = performance.now();
   const earlyMs = result?.type === 'early' ? result.remainingMs : undefined;
   const leftMs = read === undefined ? earlyMs : read.row.expiresAt - read.now;
-  // The deadline may have been moved.
+  // An operator may have moved the deadline.
   if (leftMs !== undefined) {
     checks.expireAt = checkedAt + leftMs + BACKUP_DELAY_MS;
     checks.giveUpAt = checkedAt + leftMs + deps.settings.graceMs;
@@ -205,7 +210,8 @@ function resumed<T extends FamilyTypes>(
   seen: SeenRecord<T>,
   source: WakeSource,
 ): SeenRecord<T> {
-  // Another pod may have settled it. The timer would stay until the deadline and then read the row for nothing.
+  // If another pod settled the record, this pod's timer would otherwise stay until the deadline and read the row for
+  // nothing.
   recordEnded(deps, seen.row.id);
   deps.observer.resumed(seen.row, source);
   return seen;

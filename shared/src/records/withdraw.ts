@@ -7,13 +7,13 @@ import { settle } from './settle.ts';
 export interface WithdrawRequest<T extends FamilyTypes> {
   readonly caller: Caller;
   readonly id: string;
-  /** A short word such as `run_stopped`, `superseded` or `undeliverable`. */
+  /** A short code, such as `run_stopped`, `superseded` or `undeliverable`. */
   readonly reason: string;
-  /** The row, where the caller has read it already; it may have changed since. */
+  /** The row, if the caller has already read it. It may have changed since then. */
   readonly seen?: SeenRecord<T>;
 }
 
-/** Takes a record back. Withdrawing it again changes nothing; a settled one is `already_settled`. */
+/** Withdraws a record. Withdrawing it again changes nothing. Throws `already_settled` for a settled record. */
 export async function withdraw<T extends FamilyTypes>(
   deps: RecordDeps<T>,
   { caller, id, reason, seen }: WithdrawRequest<T>,

@@ -1,3 +1,8 @@
+/**
+ * Builds all ports on Redis from their parts, with their connections and health. It contains no command of a port; each
+ * port has its own folder.
+ */
+
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Cluster } from 'ioredis';
@@ -35,21 +40,21 @@ import { createRedisTenantChanges } from './tenants/changes.ts';
 import { createRedisTenantLists } from './tenants/lists.ts';
 import { createRedisVaultStore } from './vault/store.ts';
 
-// Probes of load balancers take two seconds for a failure, and a Redis that hangs fails as late.
+// Load balancers allow two seconds for a probe, and a Redis that hangs would use up all of it.
 const VAULT_PROBE_MS = 300;
 
 interface RedisBackendOptions {
   readonly location: RedisLocation;
-  /** Where credentials rest, when that is a Redis of their own. */
+  /** The Redis that stores credentials, if it is a separate one. */
   readonly vaultLocation?: RedisLocation;
   readonly settings: BackendSettings;
-  /** How many BullMQ queues the deadlines are spread over. */
+  /** The number of BullMQ queues that share the deadlines. */
   readonly timerQueues: number;
   /** Called with every failed command. */
   readonly onError?: (error: unknown) => void;
 }
 
-/** All ports on Redis: one server, Sentinel or Cluster. Connects at once; `health` reports when it is usable. */
+/** All ports on Redis: one server, Sentinel or Cluster. Connects at once; `health` says when it is usable. */
 export function createRedisBackend(options: RedisBackendOptions): Backend {
   const { location, vaultLocation, settings, timerQueues, onError } = options;
   const redis = connectCommands(location);
@@ -91,7 +96,7 @@ export function createRedisBackend(options: RedisBackendOptions): Backend {
     conversations: createRedisConversations(redis, onError),
     heartbeats: createRedisHeartbeats({
       redis,
-      // On a Cluster each pod subscribes at some node, and no node counts the subscribers of all.
+      // On a Cluster, each pod subscribes at some node, and no node knows the subscribers of the others.
       ...(location.kind !== 'cluster' && { line: { channel: probe, healthyForMs: subscriber.healthyForMs } }),
       ...(onError !== undefined && { onError }),
     }),
@@ -142,9 +147,9 @@ export function createRedisBackend(options: RedisBackendOptions): Backend {
 }
 
 /**
- * Whether commands are answered, and the server is no replica by now. A server that is full, has lost its replicas or cannot
- * save refuses writes and still serves reads, so that its pods stay ready. Any node of a Cluster may answer: its masters change
- * without the pods, and one of them must not take all pods away.
+ * Whether Redis answers commands and is not a replica. A server that is full, has lost its replicas or cannot save
+ * still serves reads, so its pods stay ready. On a Cluster any node may answer: masters change independently of the
+ * pods, and the loss of one must not make all pods unready.
  */
 async function answers(redis: Commands): Promise<boolean> {
   try {
@@ -156,7 +161,10 @@ async function answers(redis: Commands): Promise<boolean> {
   }
 }
 
-/** As `answers`, for a Redis that must not hold its asker up: one that answers later is told as it was when it last did. */
+/**
+ * The same as `answers`, but never waits for long. If Redis does not answer in time, the result is that of its last
+ * answer.
+ */
 function answersInTime(redis: Commands): () => Promise<boolean> {
   let known = false;
   let asking: Promise<boolean> | undefined;

@@ -17,7 +17,7 @@ interface RedisInstallationDeps {
   readonly onError?: ((error: unknown) => void) | undefined;
 }
 
-/** Reads the queues of BullMQ, the notes of workers and what INFO tells. */
+/** Reads the queues of BullMQ, the notes of workers and the servers' INFO. */
 export function createRedisInstallation({
   redis,
   timerQueues,
@@ -60,7 +60,7 @@ export function createRedisInstallation({
   };
 }
 
-/** What a server tells of itself; nothing where it does not answer, or its user lacks INFO. */
+/** A server's own report; nearly empty if it does not answer, or its user may not call INFO. */
 async function serverOf(node: Pick<Commands, 'info'>): Promise<StoreServer> {
   const sections = await Promise.all(
     ['server', 'replication', 'memory'].map((section) => node.info(section).catch(() => '')),
@@ -68,7 +68,7 @@ async function serverOf(node: Pick<Commands, 'info'>): Promise<StoreServer> {
   return parseInfo(sections.join('\r\n'));
 }
 
-/** A server by the text of INFO. */
+/** Parses the text of INFO. */
 export function parseInfo(text: string): StoreServer {
   const told = new Map([...text.matchAll(/^(\w+):(.*?)\r?$/gmu)].map(([, name, value]) => [name, value]));
   const [role, version] = [told.get('role'), told.get('valkey_version') ?? told.get('redis_version')];

@@ -8,36 +8,39 @@ import { createRowAudit, type RowAudit, type SurveyedRow } from './row-audit.ts'
 
 export interface RedisAuditOptions {
   readonly redis: Commands;
-  /** How long ended rows stay, in ms. */
+  /** How long ended rows are kept, in ms. */
   readonly retentionMs: number;
-  /** How many keys and index entries a check reads in a second. */
+  /** The maximum number of keys and index entries that a check reads per second. */
   readonly readsPerSecond?: number;
   /** Called with every failed command. */
   readonly onError?: (error: unknown) => void;
 }
 
-/** What the checks of an audit share. */
+/** The dependencies that all checks of an audit share. */
 export interface AuditDeps {
   readonly redis: Commands;
   readonly rows: RowAudit;
   readonly retentionMs: number;
   readonly readsPerSecond: number;
   readonly pending: Audit['pending'];
-  /** Removes tasks from a list of deliveries, unless they are outstanding; see outbox/unlist. */
+  /** Removes tasks that are not outstanding from a list of deliveries; see outbox/unlist. */
   readonly unlist: Script;
-  /** Runs commands; throws `unavailable` when Redis cannot be reached. */
+  /** Runs commands. Throws `unavailable` when Redis cannot be reached. */
   readonly run: <T>(commands: () => Promise<T>) => Promise<T>;
-  /** Repairs one key. A key that cannot be repaired (of another type, for example) counts as 0 and does not stop the rest. */
+  /**
+   * Repairs one key. A key that cannot be repaired, for example one of another type, counts as 0 and does not stop the
+   * others.
+   */
   readonly mend: (one: () => Promise<number>) => Promise<number>;
-  /** True when an ended row expires in time. */
+  /** True when an ended row expires no later than it should. */
   readonly leaves: (row: SurveyedRow) => boolean;
 }
 
 const AT_A_TIME = 50;
-// About a tenth of the time of one Redis server. Ten million keys take an hour and a half.
+// This takes about a tenth of the time of one Redis server; ten million keys take an hour and a half.
 const READS_PER_SECOND = 2_000;
 
-/** Sums what `one` returns for each item, 50 at a time, so that other commands run in between. */
+/** Adds up what `one` returns for each item. It runs 50 at a time, so that other commands run in between. */
 export async function sumOver<T>(items: readonly T[], one: (item: T) => Promise<number>): Promise<number> {
   let sum = 0;
   for (let from = 0; from < items.length; from += AT_A_TIME) {

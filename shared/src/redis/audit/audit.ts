@@ -5,7 +5,7 @@ import { checkIndexes } from './index-check.ts';
 
 export type { RedisAuditOptions } from './audit-deps.ts';
 
-/** The audit of what Parley keeps in Redis. */
+/** The audit of Parley's data in Redis. */
 export function createRedisAudit(options: RedisAuditOptions): Audit {
   const deps = createAuditDeps(options);
   return {

@@ -1,3 +1,8 @@
+/**
+ * The cleanup proves that nothing outlives its retention, and repairs what does. It reads every key; the check of the
+ * deadline indexes alone is in `index-check.ts`.
+ */
+
 import { TIMEOUT_SECONDS_MAX } from '@parley/core/domain/elicitations/ask-input';
 import type { CleanupReport } from '../../ports/elicitations/audit.ts';
 import type { KeyName } from '../client/key-names.ts';
@@ -7,14 +12,14 @@ import { checkInbox, checkIndexes, checkRows } from './index-check.ts';
 import { scanMembers, scanNames } from './scan.ts';
 
 const LONGEST_TIMEOUT_MS = TIMEOUT_SECONDS_MAX * 1_000;
-/** Lists that outlive the rows which they list, while others are added. */
+/** Lists that stay while their owner adds records, so that they outlive the rows in them. */
 const OUTLIVING: ReadonlySet<string> = new Set(['history', 'listed-elicitations', 'listed-approvals']);
-// Longer than any window or lease, which last seconds.
+// This is longer than any rate window or lease, which last seconds.
 const LIMIT_MS = 60_000;
 
 /**
- * Makes every key expire that would stay, and checks every row and inbox. When a key would have stayed, counts in a second
- * pass how many are left.
+ * Sets an expiry on every key that lacks one it should have, and checks every row and inbox. If there was such a key, a
+ * second pass counts how many are left.
  */
 export async function cleanUp(deps: AuditDeps, signal?: AbortSignal): Promise<CleanupReport> {
   let seen = 0;
@@ -30,7 +35,8 @@ export async function cleanUp(deps: AuditDeps, signal?: AbortSignal): Promise<Cl
     await sumOver(turns, ({ key }) => deps.mend(() => trimTurns(deps, key)));
     const deliveries = names.filter(({ family }) => family === 'listed-deliveries');
     await sumOver(deliveries, (name) => deps.mend(() => trimDeliveries(deps, name, signal)));
-    // After the ended rows were made to expire, which counts as removed.
+    // The survey comes after ended rows got their expiry, which is counted as removed, so that they are not counted
+    // twice.
     const { rows } = await deps.rows.survey(restsOf('elicitation', names));
     const inboxes = names.filter(({ family }) => family === 'inbox');
     repaired += await checkRows(deps, rows);
@@ -48,7 +54,7 @@ function restsOf(family: string, names: readonly KeyName[]): string[] {
   return names.filter((name) => name.family === family).map(({ rest }) => rest);
 }
 
-/** Ended rows that stay too long, and keys without the time to live that their family has. */
+/** Finds ended rows that stay too long, and keys without the time to live that their family has. */
 async function findStaying(deps: AuditDeps, names: readonly KeyName[]): Promise<readonly KeyName[]> {
   const rowNames = names.filter(({ family }) => family === 'elicitation');
   const { rows } = await deps.rows.survey(rowNames.map(({ rest }) => rest));
@@ -63,18 +69,18 @@ async function findStaying(deps: AuditDeps, names: readonly KeyName[]): Promise<
   ];
 }
 
-/** Gives a key its time to live, unless it has one by now. Returns 1 when that was needed. */
+/** Sets the time to live of a key, unless it has one by now. Returns 1 if that was necessary. */
 async function makeExpire(deps: AuditDeps, name: KeyName): Promise<number> {
   const life = lifeOf(deps, name);
   if (life === undefined) return (await deps.rows.repair(name.rest, [])) > 0 ? 1 : 0;
   return deps.run(() => deps.redis.pexpire(name.key, life, 'NX'));
 }
 
-/** The longest time to live of a family's keys, in ms; nothing for families whose keys may stay. */
+/** The longest time to live of a family's keys, in ms; undefined for families whose keys may stay. */
 function lifeOf({ retentionMs }: AuditDeps, { family }: KeyName): number | undefined {
   switch (family) {
     case 'feed':
-      // An elicitation may have been created on it a moment ago.
+      // An elicitation with the longest timeout may just have been created on the feed.
       return retentionMs + LONGEST_TIMEOUT_MS;
     case 'history':
       return retentionMs;
@@ -97,7 +103,7 @@ function lifeOf({ retentionMs }: AuditDeps, { family }: KeyName): number | undef
   }
 }
 
-/** Removes ids of expired rows from a list that outlives them, which is normal. */
+/** Removes the ids of expired rows from a list that outlives them. Such ids are normal and not counted as repairs. */
 async function trimHistory(deps: AuditDeps, key: string, signal: AbortSignal | undefined): Promise<number> {
   let forgotten = 0;
   for await (const ids of scanMembers(deps, key, signal)) {
@@ -108,16 +114,21 @@ async function trimHistory(deps: AuditDeps, key: string, signal: AbortSignal | u
   return forgotten;
 }
 
-/** Removes turns that ended before the retention from a list of a tenant. The next turn that ends does so, too. */
+/**
+ * Removes turns that ended longer ago than the retention from a tenant's list, as the end of any later turn also does.
+ */
 function trimTurns({ redis, run, retentionMs }: AuditDeps, key: string): Promise<number> {
   return run(async () => {
     const [seconds] = await redis.time();
-    // What has ended has the negative time of its end as its score.
+    // The score of an ended entry is the negative time of its end.
     return redis.zremrangebyscore(key, retentionMs - Number(seconds) * 1_000, '(0');
   });
 }
 
-/** Removes what is not outstanding from a list of deliveries: processes of earlier versions end tasks without removing them. */
+/**
+ * Removes what is not outstanding from a list of deliveries. Processes of earlier versions end tasks without removing
+ * them.
+ */
 async function trimDeliveries(
   deps: AuditDeps,
   { key, bucket }: KeyName,

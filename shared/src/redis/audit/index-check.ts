@@ -1,3 +1,8 @@
+/**
+ * Checks the rows and lists that the deadline indexes name, a few million in minutes. Rows that no index names are
+ * found by `cleanup.ts`.
+ */
+
 import { bucketOf, bucketOfRecordId } from '@parley/core/domain/ids';
 import type { IndexReport } from '../../ports/elicitations/audit.ts';
 import type { KeyName } from '../client/key-names.ts';
@@ -6,7 +11,7 @@ import { type AuditDeps, sumOver } from './audit-deps.ts';
 import type { RowSet, Survey, SurveyedRow } from './row-audit.ts';
 import { scanMembers } from './scan.ts';
 
-/** A list in which an open row has one of its fields as its score. */
+/** A list in which the score of an open row is one of the row's fields. */
 interface OpenRowSet extends RowSet {
   readonly score: 'createdAt' | 'expiresAt';
 }
@@ -14,18 +19,23 @@ interface OpenRowSet extends RowSet {
 const DEADLINES = BUCKETS.map(deadlinesKey);
 
 const CHECK_SECONDS = 300;
-// A page lists each member with its score.
+// Each row costs two reads, because a page lists members and scores.
 const READS_PER_ROW = 2;
-// About a tenth of the time of one Redis server.
+// This takes about a tenth of the time of one Redis server.
 const ROWS_PER_SECOND_MAX = 10_000;
 
-/** How fast a check of so many rows reads: `least`, or what it takes to end in time, up to a bound. */
+/**
+ * The reads per second for a check of this many rows: enough to end in time, but at least `least` and within a bound.
+ */
 export function checkReadsPerSecond(rows: number, least: number): number {
   const wanted = Math.min(rows / CHECK_SECONDS, ROWS_PER_SECOND_MAX) * READS_PER_ROW;
   return Math.max(least, wanted);
 }
 
-/** What the deadline indexes list is open, and listed in its inbox. The more rows they list, the faster they are read. */
+/**
+ * Checks that everything in the deadline indexes is open and in its inbox. The more rows there are, the faster they are
+ * read.
+ */
 export async function checkIndexes(bounds: AuditDeps, signal?: AbortSignal): Promise<IndexReport> {
   const { open: listed } = await bounds.pending();
   const deps = { ...bounds, readsPerSecond: checkReadsPerSecond(listed, bounds.readsPerSecond) };
@@ -42,12 +52,15 @@ export async function checkIndexes(bounds: AuditDeps, signal?: AbortSignal): Pro
   return { open, repaired };
 }
 
-/** Every row of these ids is listed where it must be, and expires if it has ended. Returns how many faults were repaired. */
+/**
+ * Checks that each of these rows is in the lists where it must be, and expires if it has ended. Returns the number of
+ * repairs.
+ */
 export function checkRows(deps: AuditDeps, rows: readonly SurveyedRow[]): Promise<number> {
   return sumOver(rows, (row) => deps.mend(() => checkRow(deps, row)));
 }
 
-/** An inbox lists open rows only. Returns how many faults were repaired. */
+/** Checks that an inbox lists only open rows. Returns the number of repairs. */
 export function checkInbox(
   deps: AuditDeps,
   { key, bucket }: KeyName,
@@ -65,12 +78,12 @@ async function checkRow(deps: AuditDeps, row: SurveyedRow): Promise<number> {
   return right && row.lifeMs === -1 ? 0 : deps.rows.repair(row.id, lists);
 }
 
-/** Where an open row must be listed. */
+/** The lists that must contain an open row. */
 function listsOf({ id, owner }: SurveyedRow): OpenRowSet[] {
   const bucket = bucketOfRecordId(id);
   const lists: OpenRowSet[] = [];
   if (bucket !== undefined) lists.push({ key: deadlinesKey(bucket), lists: 'expiresAt', score: 'expiresAt' });
-  // An inbox in another bucket is out of reach on a Cluster, and the row does not belong there.
+  // On a Cluster, an inbox in another bucket cannot be reached from here; a row never belongs to such an inbox.
   if (owner !== undefined && bucketOf(owner) === bucket) {
     lists.push({ key: inboxKey(owner), lists: 'createdAt', score: 'createdAt' });
     lists.push({ key: recordListKey(id, owner.tenant, bucket), lists: 'standing', score: 'createdAt' });
@@ -79,8 +92,8 @@ function listsOf({ id, owner }: SurveyedRow): OpenRowSet[] {
 }
 
 /**
- * Drops from a list of open rows whatever is none: rows that ended or are gone, and what is no id of its bucket. Returns
- * how many, and what `onSurvey` returns.
+ * Removes everything but open rows from a list of open rows: rows that ended or no longer exist, and texts that are no
+ * ids of the bucket. Returns their number, and what `onSurvey` returns.
  */
 function dropOthers(
   deps: AuditDeps,

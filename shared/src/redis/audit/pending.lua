@@ -1,9 +1,9 @@
 -- requires: client/clock
--- Counts what the deadline indexes in KEYS (zsets) list. Returns {now, how many, the earliest deadline or ''}.
+-- Counts the entries of the deadline indexes in KEYS (zsets). Returns {now, count, the earliest deadline or ''}.
 local count, earliest = 0, nil
 if redis.call('EXISTS', unpack(KEYS)) == 0 then return { (readClock()), 0, '' } end
 for _, deadlines in ipairs(KEYS) do
-  -- A key that holds no zset is no index.
+  -- A key of another type is no index.
   local size = redis.pcall('ZCARD', deadlines)
   if type(size) ~= 'number' then size = 0 end
   if size > 0 then

@@ -4,7 +4,7 @@ import { inGroups } from '../client/in-groups.ts';
 import { BUCKETS, deadlinesKey } from '../client/keys.ts';
 import { loadScript } from '../client/script.ts';
 
-/** Makes what counts by the deadline indexes, a script for each group of them. */
+/** Makes the count of the deadline indexes, which calls one script for each group of buckets. */
 export function createPendingCount(
   redis: Commands,
   onError?: (error: unknown) => void,
@@ -13,7 +13,7 @@ export function createPendingCount(
 
   async function countGroup(buckets: readonly number[]) {
     const reply = (await pendingScript(buckets.map(deadlinesKey), [])) as [number, number, string];
-    // One reply for the whole group, counted once.
+    // A group has one reply, which the first of its buckets carries, so that it is counted once.
     return buckets.map((_, at) => ({ status: 'fulfilled', value: at === 0 ? [reply] : [] }) as const);
   }
 

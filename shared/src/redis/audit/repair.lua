@@ -1,9 +1,8 @@
 -- requires: client/clock
--- Makes one row and the sets that may list it agree, by the current row.
--- KEYS beyond the named one: sets that may list the row (zsets). ARGV beyond the named ones: for each set its rule:
--- 'createdAt' or 'expiresAt' (lists open rows with that field as their score), 'standing' (lists every row as tenants/scores
--- has it), or 'any' (lists every row).
--- Returns how many faults were repaired.
+-- Makes the sets that may list a row agree with the current row, and gives an ended row its expiry.
+-- KEYS after the named one: sets that may list the row (zsets). ARGV after the named ones: the rule of each set:
+-- 'createdAt' or 'expiresAt' (the set lists open rows with that field as their score), 'standing' (it lists every row
+-- with the score of tenants/scores), or 'any' (it lists every row). Returns the number of repairs.
 local row = KEYS[1]
 local id, retention = ARGV[1], tonumber(ARGV[2])
 local firstSet, firstRule = 2, 3

@@ -1,32 +1,37 @@
+/**
+ * Reads and repairs single rows together with their lists, each repair in one atomic step. Which rows and lists to
+ * check is decided by `cleanup.ts` and `index-check.ts`.
+ */
+
 import { bucketOfRecordId } from '@parley/core/domain/ids';
 import type { Definition } from '../../domain/elicitations/row.ts';
 import type { Commands } from '../client/connect.ts';
 import { elicitationKey } from '../client/keys.ts';
 import { loadScript } from '../client/script.ts';
 
-/** A row at the time of a survey; it may have changed since. */
+/** A row at the time of a survey. It may have changed since then. */
 export interface SurveyedRow {
   readonly id: string;
   readonly state: 'open' | 'ended' | 'none';
   readonly createdAt: number;
   readonly expiresAt: number;
-  /** How long it will live, in ms; -1 for ever. */
+  /** The remaining time to live, in ms; -1 for no expiry. */
   readonly lifeMs: number;
-  /** How long it is kept once it ended, in ms, where that is not the retention. */
+  /** How long the row is kept after its end, in ms, if not for the retention. */
   readonly keptMs?: number;
-  /** Whose it is; of open rows only, and only when it can be read. */
+  /** The owner; only of open rows, and only if it can be read. */
   readonly owner?: Pick<Definition, 'tenant' | 'userId'>;
 }
 
 export interface Survey {
   readonly rows: readonly SurveyedRow[];
-  /** Redis clock in ms; 0 when no row was read. */
+  /** The Redis clock in ms; 0 when no row was read. */
   readonly now: number;
 }
 
 /**
- * A set that may list a row, and by what rule: open rows by that field, every row as the lists of tenants have it (`standing`),
- * or whatever row there is (`any`).
+ * A set that may list a row, and its rule: it lists open rows with that field as their score, or every row with the
+ * score of a tenant's list (`standing`), or every existing row (`any`).
  */
 export interface RowSet {
   readonly key: string;
@@ -34,9 +39,9 @@ export interface RowSet {
 }
 
 export interface RowAudit {
-  /** Reads the state of many rows; text that is no record's id is left out. */
+  /** Reads the state of many rows. Texts that are not ids of records are skipped. */
   survey(ids: readonly string[]): Promise<Survey>;
-  /** Makes a row and the sets that list it agree, atomically. Returns how many things were wrong. */
+  /** Makes a row and the sets that list it agree, atomically. Returns the number of repairs. */
   repair(id: string, sets: readonly RowSet[]): Promise<number>;
 }
 
@@ -84,7 +89,7 @@ export function createRowAudit(
   };
 }
 
-/** The ids that one script call may read: all of them, and on a Cluster those of one bucket. */
+/** Groups ids so that one script call may read a group: all ids together, or on a Cluster those of one bucket. */
 function groupsOf(redis: Commands, ids: readonly string[]): readonly (readonly string[])[] {
   if (!redis.isCluster) return [ids];
   const groups = new Map<number | undefined, string[]>();

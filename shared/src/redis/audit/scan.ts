@@ -7,8 +7,8 @@ const KEYS = 500;
 const MEMBERS = 200;
 
 /**
- * Every key that lies in a bucket, in pages, from every master. A key that is there all the time comes at least once.
- * Pauses after each page, for the bound of reads per second. Throws the signal's reason when aborted.
+ * Every key in a bucket, in pages, from every master. A key that exists during the whole scan is returned at least
+ * once. Pauses after each page to respect the limit of reads per second. Throws the signal's reason when aborted.
  */
 export async function* scanNames(deps: AuditDeps, signal?: AbortSignal): AsyncGenerator<readonly KeyName[]> {
   for (const server of mastersOf(deps.redis)) {
@@ -17,7 +17,7 @@ export async function* scanNames(deps: AuditDeps, signal?: AbortSignal): AsyncGe
   }
 }
 
-/** Every member of a sorted set, in pages, as `scanNames` does. */
+/** Every member of a sorted set, in pages, under the same limits as `scanNames`. */
 export async function* scanMembers(
   deps: AuditDeps,
   key: string,
@@ -44,7 +44,7 @@ async function* pagesOf(
   } while (cursor !== '0');
 }
 
-/** Ends early when the signal aborts; reading the next page then throws. */
+/** Ends early when the signal is aborted; the next read of a page then throws. */
 async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   const options = signal === undefined ? {} : { signal };
   if (ms > 0) await sleep(ms, undefined, options).catch(() => undefined);

@@ -1,11 +1,11 @@
 -- requires: client/clock
 -- Reads the state of the rows in KEYS (hashes).
--- Returns {now, row...}. A row is {created at, expires at, settled at or '', time to live in ms (-1: none), definition of an
--- open row or '', how long an ended row is kept in ms where that is not the retention}, and {} when there is none.
+-- Returns {now, row...}. A row is {created at, expires at, settled at or '', time to live in ms (-1: none), the
+-- definition of an open row or '', how long an ended row is kept in ms if not for the retention}; {} if there is none.
 local rows = KEYS
 local reply = { (readClock()) }
 for index, key in ipairs(rows) do
-  -- A key that holds no hash is no row.
+  -- A key of another type is no row.
   local fields = redis.pcall('HMGET', key, 'createdAt', 'expiresAt', 'settledAt', 'keptMs')
   if fields.err or not fields[1] then
     reply[index + 1] = {}

@@ -1,3 +1,8 @@
+/**
+ * Opens every connection to Redis, with the right reaction to outages for its purpose. Scripts and subscriptions are
+ * elsewhere.
+ */
+
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import type { RedisLocation, RedisNode } from '../../ports/redis-location.ts';
 import { reconnectPauseMs } from './reconnect.ts';
@@ -8,17 +13,18 @@ import { readBeforeTimeouts } from './timeouts.ts';
 
 readBeforeTimeouts();
 
-// ioredis types its reply mapping as never undefined; it stays at its default everywhere.
+// ioredis types its reply mapping as never undefined, so the option is omitted; its default is used everywhere.
 type Options = Omit<RedisOptions, 'replyMapping'>;
 
 /** A connection for commands, on one server or on a Cluster. */
 export type Commands = Redis | Cluster;
 
-// ioredis gives a socket two seconds to close by itself, which a half-open one never does.
+// ioredis gives a socket two seconds to close by itself, which a half-open socket never does.
 const DISCONNECT_TIMEOUT_MS = 250;
 const SENTINEL_TIMEOUT_MS = 1_000;
 
-// A request fails within seconds instead of queueing; what timed out may still have run, and callers know it.
+// A request fails within seconds instead of queueing. A command that timed out may still have run, and callers expect
+// that.
 const FAIL_FAST = {
   maxRetriesPerRequest: 1,
   enableOfflineQueue: false,
@@ -36,26 +42,29 @@ const PATIENT = {
   disconnectTimeout: DISCONNECT_TIMEOUT_MS,
 } as const satisfies Options;
 
-/** The request path: fails fast while Redis is unavailable. */
+/** Connects the request path, which fails fast while Redis is unavailable. */
 export function connectCommands(location: RedisLocation): Commands {
   return open(location, { ...FAIL_FAST, connectionName: 'parley-commands' });
 }
 
-/** Producers of BullMQ jobs: fail fast too, so that a timer that cannot be scheduled is counted, not queued. */
+/**
+ * Connects producers of BullMQ jobs. They fail fast too, so that a timer that cannot be scheduled is counted, not
+ * queued.
+ */
 export function connectProducer(location: RedisLocation): Commands {
-  // Nobody waits for a timer, so those of one turn share a write.
+  // Nobody waits for a timer to be added, so the commands of one turn of the event loop share a write.
   return open(location, { ...FAIL_FAST, enableAutoPipelining: true, connectionName: 'parley-timers' });
 }
 
-/** BullMQ workers: wait for Redis as long as it takes. */
+/** Connects BullMQ workers, which wait for Redis as long as necessary. */
 export function connectWorker(location: RedisLocation): Commands {
   return open(location, { ...PATIENT, connectionName: 'parley-worker' });
 }
 
 /**
- * One connection to subscribe on, which does not reconnect by itself: the subscriber opens a fresh one, so that
- * nothing is taken for subscribed that is not. On a Cluster any node will do: `attempt` picks another of the nodes that
- * `commands` has discovered and those that are configured.
+ * Opens one connection for subscriptions. It does not reconnect by itself, because the subscriber opens a new one and
+ * so knows which channels it has subscribed. On a Cluster any node will do: `attempt` selects another of the discovered
+ * and configured nodes.
  */
 export function connectSubscriber(location: RedisLocation, commands: Commands, attempt: number): Redis {
   const options: Options = {
@@ -96,7 +105,8 @@ function open(location: RedisLocation, options: Options): Commands {
     slotsRefreshInterval: 5_000,
     retryDelayOnClusterDown: 100,
     retryDelayOnFailover: 100,
-    // Names stay names until a socket is opened: a certificate names hosts, and a name may lead to another address by then.
+    // Host names are resolved only when a socket is opened, because certificates name hosts, and a name may lead to
+    // another address later.
     dnsLookup: (name, done) => done(null, name),
     redisOptions: { ...redisOptions, ...authOf(location), ...tlsOf(location), Connector: ServerConnector },
   });
@@ -113,7 +123,7 @@ function openServer(location: RedisLocation, options: Options): Redis {
   return new Redis({
     ...options,
     ...tlsOf(location),
-    // Without these two ioredis takes `tls` for nothing here and speaks in clear.
+    // Without these two options, ioredis ignores `tls` here and connects without encryption.
     ...(location.tls === true && {
       enableTLSForSentinelMode: true,
       sentinelTLS: {},
@@ -132,16 +142,19 @@ function openServer(location: RedisLocation, options: Options): Redis {
 }
 
 /**
- * What ioredis asks after each error reply. A master that was demoted answers READONLY and keeps its connections: they are
- * opened anew, with the master that the Sentinels name, or with the server to which the name of the URL leads by then. 2: the
- * command, which was not executed, is sent again then; a connection that fails fast passes the error on (1).
+ * Decides, for ioredis, about a reconnect after an error reply. A demoted master replies READONLY and keeps its
+ * connections open, so they are opened again to the present master. 2: the command, which was not executed, is sent
+ * again there. 1: a connection that fails fast passes the error on.
  */
 function reconnectFromReplica({ maxRetriesPerRequest }: Options): (error: Error) => 1 | 2 | false {
   const reaction = maxRetriesPerRequest === null ? 2 : 1;
   return (error) => (error.message.startsWith('READONLY') ? reaction : false);
 }
 
-/** The address of a master as a Sentinel names it, with what TLS needs beside it; ioredis hands all of it to the socket. */
+/**
+ * The address of a master as a Sentinel gives it, plus the server name that TLS needs; ioredis passes both to the
+ * socket.
+ */
 function withServerName(address: string): RedisNode {
   const colon = address.lastIndexOf(':');
   const host = address.slice(0, colon);

@@ -1,11 +1,11 @@
 import type { Commands } from './connect.ts';
 
-// Redis does nothing else while a script runs: one of this many commits takes about a millisecond.
+// A running script blocks Redis; a script with this many commits takes about a millisecond.
 const GROUP_MAX = 25;
 
 /**
- * Has a script handle items in groups: on a Cluster those of one bucket at a time, on any other server those of all. Returns
- * what became of each item, in their order. Where the script could not be run, each item of its group is rejected.
+ * Lets a script handle items in groups: on a Cluster those of one bucket, otherwise any. Returns the result of each
+ * item, in order. If the script cannot be run, every item of its group is rejected.
  */
 export async function inGroups<Item, Result>(
   { isCluster }: Pick<Commands, 'isCluster'>,
@@ -25,7 +25,7 @@ export async function inGroups<Item, Result>(
   return results;
 }
 
-/** What became of a call that ends at once. */
+/** The settled result of a synchronous call. */
 export function settled<Result>(run: () => Result): PromiseSettledResult<Result> {
   try {
     return { status: 'fulfilled', value: run() };

@@ -1,17 +1,17 @@
 import { BUCKET_COUNT } from '@parley/core/domain/ids';
 import { tagOf } from './keys.ts';
 
-/** A key of Parley's own, taken apart. */
+/** The parts of a key of Parley. */
 export interface KeyName {
   readonly key: string;
   readonly bucket: number;
-  /** What kind of thing it is, e.g. `elicitation`, `feed`, `claim`. */
+  /** The kind of data, for example `elicitation`, `feed`, `claim`. */
   readonly family: string;
-  /** What follows the family; empty when nothing does. */
+  /** The part after the family; empty when there is none. */
   readonly rest: string;
 }
 
-/** Every key that lies in a bucket, as a SCAN pattern; those of the timer queues do not. */
+/** The SCAN pattern of all keys in buckets. The keys of timer queues are in none. */
 export const BUCKET_KEYS = 'parley:{b*}:*';
 
 const KEY = /^parley:\{([^}]+)\}:([^:]+)(?::(.*))?$/s;
@@ -19,7 +19,7 @@ const BUCKETS: ReadonlyMap<string, number> = new Map(
   Array.from({ length: BUCKET_COUNT }, (_, bucket) => [tagOf(bucket), bucket]),
 );
 
-/** Takes a key apart; nothing when it is not one that lies in a bucket. */
+/** Parses a key; undefined when it is not in a bucket. */
 export function parseKey(key: string): KeyName | undefined {
   const [, tag = '', family = '', rest = ''] = KEY.exec(key) ?? [];
   const bucket = BUCKETS.get(tag);

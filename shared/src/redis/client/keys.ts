@@ -16,8 +16,8 @@ import type { ListedKind } from '../../ports/tenant-lists.ts';
 import { slotOf } from './slot.ts';
 
 /**
- * Every Redis name Parley uses. `{tag}` is the hash tag of a bucket: all that belongs to one owner shares it and so
- * lies in one Cluster slot. Names are percent-encoded, so that no caller can forge a separator.
+ * Every Redis name of Parley, so that no two kinds of data collide. The hash tag `{tag}` of a bucket puts all data of
+ * one owner into one Cluster slot. Names are percent-encoded, so that no caller can forge a separator.
  */
 const ROOT = 'parley';
 const SLOTS = 16_384;
@@ -44,12 +44,12 @@ export function tagOf(bucket: number): string {
   return tag;
 }
 
-/** The owner's part of every name. */
+/** The part of every name that identifies the owner. */
 function ownerPath({ tenant, userId }: Owner): string {
   return `${encode(tenant)}/${encode(userId)}`;
 }
 
-/** A key of one owner, in the owner's bucket; `rest` is what follows the owner, encoded. */
+/** A key in the owner's bucket; `rest` is the encoded part after the owner. */
 export function ownedBy(owner: Owner, family: string, rest = ''): string {
   return `${ROOT}:{${tagOf(bucketOf(owner))}}:${family}:${ownerPath(owner)}${rest}`;
 }
@@ -61,7 +61,7 @@ export function elicitationKey(id: string): string {
   return `${elicitationKeyPrefix(bucket)}${id}`;
 }
 
-/** What comes before the id in the keys of a bucket's rows. */
+/** The part before the id in the keys of a bucket's rows. */
 export function elicitationKeyPrefix(bucket: number): string {
   return `${ROOT}:{${tagOf(bucket)}}:elicitation:`;
 }
@@ -81,27 +81,27 @@ export function historyKey(owner: Owner): string {
   return ownedBy(owner, 'history');
 }
 
-/** String: counter of the bytes of the definitions of an owner's open records. */
+/** String: the total size of the definitions of an owner's open records, in bytes. */
 export function inboxBytesKey(owner: Owner): string {
   return ownedBy(owner, 'inbox-bytes');
 }
 
-/** Sorted set: what is stored of an owner's elicitations and listed nowhere else, by the time (ms) until which it may stay. */
+/** Sorted set: data of an owner's elicitations that no other index lists, by the time (ms) until which it may stay. */
 export function namesKey(owner: Owner): string {
   return ownedBy(owner, 'names');
 }
 
-/** Sorted set: what a tenant has of a kind in one bucket, by its begin (ms); what has ended by the negative time of its end. */
+/** Sorted set: a tenant's things of one kind in one bucket, by start (ms), or by the negative time of the end. */
 export function tenantListKey(kind: ListedKind, tenant: string, bucket: number): string {
   return `${ROOT}:{${tagOf(bucket)}}:listed-${kind}:${encode(tenant)}`;
 }
 
-/** The list of a record's family, by the record's id. */
+/** The tenant's list of a record's family, which the record's id names. */
 export function recordListKey(id: string, tenant: string, bucket: number): string {
   return tenantListKey(isApprovalId(id) ? 'approvals' : 'elicitations', tenant, bucket);
 }
 
-/** String: exists for some time after an erasure of its owner. Its name reveals nothing of them. */
+/** String: exists for some time after an erasure of its owner. The key does not reveal the owner. */
 export function fenceKey({ tenant, userId }: Owner): string {
   const digest = createHash('sha256')
     .update(JSON.stringify([tenant, userId]))
@@ -114,7 +114,7 @@ export function deadlinesKey(bucket: number): string {
   return `${ROOT}:{${tagOf(bucket)}}:deadlines`;
 }
 
-/** String: the deadline of a bucket for which a job was added, and its elicitation: `<ms> <id>`. */
+/** String: the bucket's deadline for which a job was added, and its elicitation: `<ms> <id>`. */
 export function armedKey(bucket: number): string {
   return `${ROOT}:{${tagOf(bucket)}}:armed`;
 }
@@ -124,36 +124,33 @@ export function outboxKey(bucket: number, kind: string): string {
   return `${ROOT}:{${tagOf(bucket)}}:outbox:${kind}`;
 }
 
-/** Channel: in how many ms a task of a bucket's outboxes is due. The name is also built in outbox/tasks.lua. */
+/** Channel: announces in how many ms a task of the bucket's outboxes is due. outbox/tasks.lua builds the same name. */
 export function outboxChannel(bucket: number): string {
   return `${ROOT}:{${tagOf(bucket)}}:outbox`;
 }
 
-/**
- * Hash: the last lease of each outstanding task of a bucket, and how often it was tried. step.lua and write.lua derive
- * this name.
- */
+/** Hash: the last lease and the attempts of each task of a bucket. step.lua and write.lua build this name too. */
 export function outboxTriesKey(bucket: number): string {
   return `${ROOT}:{${tagOf(bucket)}}:outbox-tries`;
 }
 
-/** Set: the delivery kinds that follow a turn. step.lua and write.lua derive this name from that of the turn's channel. */
+/** Set: the delivery kinds that follow a turn. step.lua and write.lua derive this name from the turn's channel. */
 export function subscribersKey(stream: StreamRef): string {
   return ownedBy(stream, 'subscribers', `/${encode(stream.streamRequestId)}`);
 }
 
-/** What a commit of a turn may touch of the kinds that follow it, beside `outboxTriesKey` and the list of deliveries. */
+/** Keys for the kinds that may follow a turn; commits also touch `outboxTriesKey` and the list of deliveries. */
 export function followerKeys(stream: StreamRef): readonly string[] {
   const bucket = bucketOf(stream);
   return [subscribersKey(stream), ...SUBSCRIBING_KINDS.map((kind) => outboxKey(bucket, kind))];
 }
 
-/** Hash: the record of the turn that a stream request is. */
+/** Hash: the record of the turn with this stream request. */
 export function runKey(stream: StreamRef): string {
   return ownedBy(stream, 'run', `/${encode(stream.streamRequestId)}`);
 }
 
-/** Hash: the running and the last turn of a conversation. */
+/** Hash: the running turn and the last turn of a conversation. */
 export function conversationKey(conversation: ConversationRef): string {
   return ownedBy(conversation, 'conversation', `/${encode(conversation.conversationId)}`);
 }
@@ -168,17 +165,17 @@ export function messagesKey(conversation: ConversationRef): string {
   return ownedBy(conversation, 'messages', `/${encode(conversation.conversationId)}`);
 }
 
-/** Hash: the bytes that each run and conversation of an owner stores, with their `total` and the number of `conversations`. */
+/** Hash: the bytes of each run and conversation of an owner, with their `total` and the number of `conversations`. */
 export function usageKey(owner: Owner): string {
   return ownedBy(owner, 'usage');
 }
 
-/** Sorted set: the entries of an owner's usage by the time (ms) at which they expire. */
+/** Sorted set: the entries of an owner's usage, by the time (ms) at which they expire. */
 export function usageEndsKey(owner: Owner): string {
   return ownedBy(owner, 'usage-ends');
 }
 
-/** Set: the keys of an owner's turns that run. */
+/** Set: the keys of an owner's running turns. */
 export function turnsKey(owner: Owner): string {
   return ownedBy(owner, 'turns');
 }
@@ -193,7 +190,7 @@ export function limitKey(limit: string, subject: Owner): string {
   return ownedBy(subject, `limit:${limit}`);
 }
 
-/** Channel: one family of events about a topic. */
+/** Channel: one kind of events about a topic. */
 export function channelName(family: string, topic: Topic): string {
   return ownedBy(
     topic,
@@ -203,8 +200,7 @@ export function channelName(family: string, topic: Topic): string {
 }
 
 /**
- * Keys of step.lua in its order, and the channel of the stream request, on which its wake goes out. The channel of the
- * inbox has the same name as its key.
+ * The keys of step.lua in order, and the channel of the stream request. The inbox channel is named as the inbox key.
  */
 interface CommitNames {
   readonly keys: readonly string[];
@@ -212,17 +208,17 @@ interface CommitNames {
 }
 
 interface TouchedNames {
-  /** Keys of the commit alone. */
+  /** Further keys of this commit. */
   readonly more?: readonly string[];
-  /** The kinds of tasks that it may note in the outbox. */
+  /** The kinds of tasks that the commit may note in the outbox. */
   readonly kinds: Iterable<string>;
-  /** True where it also notes tasks of the kinds that follow the turn. */
+  /** True when the commit also notes tasks of the kinds that follow the turn. */
   readonly isOfTurn: boolean;
 }
 
 /**
- * Every name that a commit of one record touches.
- * The bucket is read from the id and each path is encoded once, since every ask and answer comes through here.
+ * Every name that a commit of one record touches. Every ask and answer calls this, so the id is parsed and each path
+ * encoded only once.
  */
 export function commitNames(
   { id: elicitationId, definition: stream }: { readonly id: string; readonly definition: StreamRef },
@@ -259,42 +255,42 @@ export function podKey(pod: string): string {
   return `${ROOT}:{${tagOf(0)}}:pod:${encode(pod)}`;
 }
 
-/** String: exists while a pod expires records whose timers have fired together. */
+/** String: exists while a pod is expiring several records whose timers fired. */
 export function expiringKey(): string {
   return `${ROOT}:{${tagOf(0)}}:expiring`;
 }
 
-/** Set: all pods that sent a heartbeat, until they are forgotten. */
+/** Set: all pods that sent a heartbeat and were not forgotten. */
 export function podsKey(): string {
   return `${ROOT}:{${tagOf(0)}}:pods`;
 }
 
-/** Hash: who owns which running turn of a bucket. */
+/** Hash: the owner of each running turn of a bucket. */
 export function runningKey(bucket: number): string {
   return `${ROOT}:{${tagOf(bucket)}}:running`;
 }
 
-/** Channel: a pod's own, over which it probes its subscription. */
+/** Channel: a pod's own, for testing its subscription. */
 export function probeChannel(pod: string): string {
   return `${ROOT}:{${tagOf(0)}}:probe:${encode(pod)}`;
 }
 
-/** String: when the timer canary last came through. */
+/** String: when the timer canary last succeeded. */
 export function canaryKey(): string {
   return `${ROOT}:{${tagOf(0)}}:canary`;
 }
 
-/** Never set. Removing it shows whether the server takes writes. */
+/** This key never exists; deleting it shows whether the server accepts writes. */
 export function writeProbeKey(): string {
   return `${ROOT}:{${tagOf(0)}}:write-probe`;
 }
 
-/** String: the worker that does a piece of maintenance. */
+/** String: the worker that is doing a piece of maintenance. */
 export function auditLeaseKey(name: string): string {
   return `${ROOT}:{${tagOf(0)}}:audit-lease:${name}`;
 }
 
-/** String: there while a piece of maintenance need not be repeated. */
+/** String: exists while a piece of maintenance need not be repeated. */
 export function auditDoneKey(name: string): string {
   return `${ROOT}:{${tagOf(0)}}:audit-done:${name}`;
 }

@@ -1,3 +1,3 @@
 -- requires: client/clock
--- Returns the clock (ms) of the server that has the key.
+-- Returns the clock (ms) of the server that holds the key.
 return (readClock())

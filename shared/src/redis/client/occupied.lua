@@ -1,4 +1,4 @@
--- Returns the indexes of those keys in KEYS that exist, counted from 1.
+-- Returns the indexes, from 1, of the existing keys in KEYS.
 local occupied = {}
 if redis.call('EXISTS', unpack(KEYS)) == 0 then return occupied end
 for index, key in ipairs(KEYS) do

@@ -4,14 +4,14 @@ import { orUnavailable } from './unavailable.ts';
 
 const COUNT = 500;
 
-/** All masters: of a Cluster each, else the server itself. */
+/** All masters: those of a Cluster, or the server itself. */
 export function mastersOf(redis: Commands): readonly Redis[] {
   return 'nodes' in redis ? redis.nodes('master') : [redis];
 }
 
 /**
- * The keys that match a pattern, in pages, from every master. A key that is there all the time comes at least once. Throws
- * the signal's reason when aborted.
+ * The keys that match a pattern, in pages, from every master. A key that exists during the whole scan is returned at
+ * least once. Throws the signal's reason when aborted.
  */
 export async function* scanKeys(
   redis: Commands,

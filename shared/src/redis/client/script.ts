@@ -3,16 +3,16 @@ import { readScriptFile } from '../script-files.ts';
 import type { Commands } from './connect.ts';
 import { orUnavailable } from './unavailable.ts';
 
-/** Runs one Lua script atomically. On a Cluster all keys lie in one slot. */
+/** Runs one Lua script atomically. On a Cluster, all keys must be in one slot. */
 export type Script = (keys: readonly string[], args: readonly (string | number)[]) => Promise<unknown>;
 
 const REQUIRES = /^-- requires: (.+)\n/;
 
 /**
- * The Lua source of a script as it is sent to Redis. `name` is its path below `redis/`, without `.lua`. A script whose
- * first line is `-- requires: client/clock, feed/append` is preceded by these pieces: files that define local functions.
- * Pieces come in the order in which they are listed: one may use those before it, and requires none itself. Throws when a
- * file is missing.
+ * The Lua source of a script as it is sent to Redis. `name` is its path below `redis/`, without `.lua`. If the first
+ * line is `-- requires: client/clock, feed/append`, these pieces are put in front: files that define local functions,
+ * in the listed order. A piece may use the pieces before it, but has no `requires` line itself. Throws when a file is
+ * missing.
  */
 export function scriptSource(name: string): string {
   const script = readScriptFile(name);
@@ -22,8 +22,8 @@ export function scriptSource(name: string): string {
 }
 
 /**
- * Loads a script: at once, so that a missing file stops the start. Each call sends only the hash of the source, and the
- * source itself when the server does not know it.
+ * Loads a script at once, so that a missing file stops the start. A call sends only the hash of the source, and the
+ * source itself if the server does not know it.
  */
 export function loadScript(redis: Commands, name: string, onError?: (error: unknown) => void): Script {
   const source = scriptSource(name);
@@ -39,7 +39,7 @@ export function loadScript(redis: Commands, name: string, onError?: (error: unkn
     }, onError);
 }
 
-/** The keys and arguments of a script that it reads by name, and those that follow. */
+/** The keys and arguments that a script reads by name, and the further ones. */
 interface ScriptCall {
   readonly keys: Readonly<Record<string, string>>;
   readonly args: Readonly<Record<string, string | number>>;
@@ -47,7 +47,10 @@ interface ScriptCall {
   readonly moreArgs?: readonly (string | number)[];
 }
 
-/** Loads a script whose lines `-- keys:` and `-- args:` list what it reads by name. A call throws where one of them is absent. */
+/**
+ * Loads a script whose lines `-- keys:` and `-- args:` list the keys and arguments that it reads by name. A call
+ * without one of them throws.
+ */
 export function loadNamedScript(
   redis: Commands,
   name: string,
@@ -74,7 +77,10 @@ function namesIn(script: string): { readonly keys: readonly string[]; readonly a
   return { keys: listed('keys'), args: listed('args') };
 }
 
-/** Defines the tables `key` and `arg` of a script that lists names, and the places of what follows them. */
+/**
+ * Lua lines that define the tables `key` and `arg` of a script that lists names, and the indexes of the first further
+ * values.
+ */
 function namedValues(script: string): readonly string[] {
   const { keys, args } = namesIn(script);
   if (keys.length === 0) return [];

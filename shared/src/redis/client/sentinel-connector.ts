@@ -3,20 +3,23 @@ import { boundHandshake } from './handshake.ts';
 import { serverNameOf } from './server-name.ts';
 import { shareWrites } from './shared-writes.ts';
 
-/** What ioredis calls for each connection to a Sentinel, and declares private. It gives all Sentinels the same TLS options. */
+/**
+ * The method with which ioredis connects to a Sentinel, which it declares private. It passes the same TLS options to
+ * all Sentinels.
+ */
 interface SentinelOpener {
   connectToSentinel(endpoint: { readonly host?: string }, more?: object): unknown;
 }
 
 /**
- * Finds the master through Sentinels, for every connection, and bounds the handshake with it. ioredis keeps listening for
- * failovers while it searches for the new master, and a failover that is reported during the search ends the connection
- * for good (status `end`). So the listeners of the last connection are closed before the next search begins.
+ * Finds the master through Sentinels for every connection, and limits the time of the handshake. During a search,
+ * ioredis keeps listening for failovers, and one that is reported then ends the connection for good (status `end`).
+ * Therefore the listeners of the last connection are closed before the next search.
  */
 export class PersistentSentinelConnector extends SentinelConnector {
   #onHandshakeEnd = () => {};
 
-  // ioredis hands its connectors the options of the connection and calls them unknown.
+  // ioredis passes the options of the connection to its connectors, but types them as unknown.
   constructor(options: unknown) {
     super(options as SentinelConnectionOptions);
     if (this.options.sentinelTLS === undefined) return;
@@ -36,7 +39,7 @@ export class PersistentSentinelConnector extends SentinelConnector {
     return stream;
   }
 
-  /** What ioredis calls with the reply to the ready check, the last step of a handshake. */
+  /** ioredis calls this with the reply to the ready check, the last step of a handshake. */
   override check(info: Parameters<SentinelConnector['check']>[0]): boolean {
     this.#onHandshakeEnd();
     return super.check(info);

@@ -6,14 +6,14 @@ import { serverNameOf } from './server-name.ts';
 import { shareWrites } from './shared-writes.ts';
 
 /**
- * Connects to one server, like the connector that ioredis uses by default, bounds the handshake, and shares writes.
- * Duplicates of a connection and the nodes of a Cluster use it, too: ioredis copies it with the other options.
+ * Connects to one server, like ioredis's default connector, but limits the time of the handshake and combines writes.
+ * Duplicates of a connection and the nodes of a Cluster use it too, because ioredis copies it with the other options.
  */
 export class ServerConnector extends AbstractConnector {
   readonly #options: StandaloneConnectionOptions;
   #onHandshakeEnd = () => {};
 
-  // ioredis hands its connectors the options of the connection and calls them unknown.
+  // ioredis passes the options of the connection to its connectors, but types them as unknown.
   constructor(options: unknown) {
     const connection = options as StandaloneConnectionOptions & { readonly disconnectTimeout: number };
     super(connection.disconnectTimeout);
@@ -32,7 +32,7 @@ export class ServerConnector extends AbstractConnector {
     return this.stream;
   }
 
-  /** What ioredis calls with the reply to the ready check, the last step of a handshake. */
+  /** ioredis calls this with the reply to the ready check, the last step of a handshake. */
   override check(info: unknown): boolean {
     this.#onHandshakeEnd();
     return super.check(info);

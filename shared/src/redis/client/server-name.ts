@@ -1,6 +1,9 @@
 import { isIP } from 'node:net';
 
-/** The name by which a TLS client asks a server for its certificate (SNI). Node sends none by itself; addresses are no names. */
+/**
+ * The host name that a TLS client names when it asks for a certificate (SNI). Node sends none by default. IP addresses
+ * are not allowed as names.
+ */
 export function serverNameOf(host: string | undefined): { readonly servername?: string } {
   return host === undefined || isIP(host) !== 0 ? {} : { servername: host };
 }

@@ -1,37 +1,47 @@
+/**
+ * One Redis connection for all subscriptions of a pod, which knows when messages may have been missed. What messages
+ * mean, and what a listener reads after a `resync`, is not known here.
+ */
+
 import type { Redis } from 'ioredis';
 import { reconnectPauseMs } from './reconnect.ts';
 import { createResyncQueue } from './resync-queue.ts';
 
-/** A message, or `resync`: messages may have been missed since the last one. */
+/** A message of a channel, or `resync`: messages may have been missed since the last one. */
 type ChannelSignal = { readonly type: 'message'; readonly message: string } | { readonly type: 'resync' };
 type ChannelListener = (signal: ChannelSignal) => void;
 
 export interface Subscriber {
   /**
-   * Calls the listener with `resync` when the subscription is acknowledged and within seconds after every reconnect, and
-   * with every message in between. Returns the function that unsubscribes.
+   * Calls the listener with `resync` when the subscription is acknowledged, and within seconds after every reconnect,
+   * and with each message in between. Returns the function that unsubscribes.
    */
   subscribe(channel: string, listener: ChannelListener): () => void;
-  /** True while connected and subscribed. Channels that were just added may not be acknowledged yet. */
+  /**
+   * True while connected and subscribed. The subscription of a channel that was just added may not be acknowledged yet.
+   */
   healthy(): boolean;
-  /** For how long it has been healthy since it lost a connection, in ms: 0 when it is not, Infinity when it lost none. */
+  /**
+   * For how long the connection has been healthy since the last one was lost, in ms: 0 when it is not healthy, Infinity
+   * when none was lost.
+   */
   healthyForMs(): number;
   close(): Promise<void>;
 }
 
 interface SubscriberOptions {
   /**
-   * Opens a new connection that does not reconnect by itself and that bounds its handshake and each command; `attempt` is
-   * the number of earlier ones.
+   * Opens a connection that does not reconnect by itself and limits the time of its handshake and of each command.
+   * `attempt` is the number of earlier connections.
    */
   readonly open: (attempt: number) => Redis;
-  /** A channel that only this pod uses, to test that published messages arrive. */
+  /** A channel of this pod alone, for testing that published messages arrive. */
   readonly probeChannel: string;
-  /** Publishes to the probe channel the way wakes are published. */
+  /** Publishes to the probe channel in the same way as wakes are published. */
   readonly publishProbe: () => Promise<unknown>;
   readonly pingEveryMs?: number;
   readonly probeEveryMs?: number;
-  /** How long an unused channel stays subscribed, so that the next long poll finds it warm. */
+  /** How long an unused channel stays subscribed, so that the next long poll on it starts at once. */
   readonly lingerMs?: number;
 }
 
@@ -41,8 +51,8 @@ const DEFAULTS = { pingEveryMs: 2_000, probeEveryMs: 10_000, lingerMs: 2_000 };
 /**
  * One connection for all subscriptions of a pod. Every new connection subscribes to all channels in batches, waits for
  * the acknowledgement, and then calls each listener with `resync`: at once for a new channel, spread over seconds for
- * those that were subscribed before. Pings detect a dead connection. A probe that is published and must come back detects
- * a live connection to the wrong server.
+ * channels that were subscribed before. Pings detect a dead connection. A published probe that must come back detects a
+ * live connection to the wrong server.
  */
 export function createSubscriber(options: SubscriberOptions): Subscriber {
   const { pingEveryMs, probeEveryMs, lingerMs } = { ...DEFAULTS, ...options };
@@ -51,7 +61,7 @@ export function createSubscriber(options: SubscriberOptions): Subscriber {
   ]);
   const acknowledged = new Set<string>();
   const pending = new Set<string>();
-  /** Channels that were subscribed on an earlier connection and are not yet on this one. */
+  /** Channels that were subscribed on an earlier connection, but not yet on this one. */
   const interrupted = new Set<string>();
   const resyncs = createResyncQueue((channel) => notify(channel, { type: 'resync' }));
   const idle = new Set<string>();
@@ -86,7 +96,7 @@ export function createSubscriber(options: SubscriberOptions): Subscriber {
   }
 
   function onEnd(redis: Redis): void {
-    // A connection that ended by itself still holds its connections to Sentinels.
+    // A connection that has ended may still have open connections to Sentinels.
     redis.disconnect(false);
     if (redis !== connection || closed) return;
     for (const channel of acknowledged) interrupted.add(channel);
@@ -106,7 +116,7 @@ export function createSubscriber(options: SubscriberOptions): Subscriber {
     if (flushing) return;
     flushing = true;
     try {
-      // All subscriptions of this turn of the event loop join one batch.
+      // All subscriptions of this turn of the event loop go into one batch.
       await new Promise(setImmediate);
       while (pending.size > 0 && connection?.status === 'ready' && (await subscribeBatch(connection)));
     } finally {
@@ -114,14 +124,14 @@ export function createSubscriber(options: SubscriberOptions): Subscriber {
     }
   }
 
-  /** False when the connection cannot subscribe. */
+  /** Returns false when the connection cannot subscribe. */
   async function subscribeBatch(redis: Redis): Promise<boolean> {
     const batch = [...pending].slice(0, BATCH);
     try {
       await redis.subscribe(...batch);
     } catch {
-      // The next connection subscribes to everything again. This one reports ready until its end is noticed, and an
-      // immediate retry would keep the event loop from noticing it.
+      // The next connection subscribes to everything again. Until the end of this one is noticed, it reports ready, and
+      // an immediate retry would keep the event loop from noticing its end.
       if (redis !== connection) return true;
       abandon(redis);
       return false;
@@ -166,7 +176,7 @@ export function createSubscriber(options: SubscriberOptions): Subscriber {
       abandon(connection);
       return;
     }
-    // When publishing fails, a missing probe proves nothing about this connection.
+    // If publishing fails, a missing probe proves nothing about this connection.
     options.publishProbe().then(
       () => undefined,
       () => onProbe(),
@@ -175,7 +185,7 @@ export function createSubscriber(options: SubscriberOptions): Subscriber {
   }
 
   function dropIdle(): void {
-    // A channel whose acknowledgement is outstanding is left for the next round.
+    // Channels whose subscription is not acknowledged yet are left for the next round.
     const settled = [...idle].filter((channel) => !pending.has(channel));
     const unwanted = settled.filter((channel) => !hasListeners(channel));
     for (const channel of settled) idle.delete(channel);

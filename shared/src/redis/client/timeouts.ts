@@ -1,14 +1,16 @@
 import type { Socket } from 'node:net';
 import { Command, Redis } from 'ioredis';
 
-/** The parts of a command of ioredis that its time-out needs. ioredis clears the timer once the command has settled. */
+/**
+ * The properties of an ioredis command that its time-out uses. ioredis clears the timer once the command has settled.
+ */
 interface TimedCommand {
   readonly isSettled: boolean;
   readonly reject: (error: Error) => void;
   _commandTimeoutTimer?: NodeJS.Timeout;
 }
 
-/** The parts of a client of ioredis that the time-out of its socket needs. */
+/** The properties of an ioredis client that its socket time-out uses. */
 interface TimedClient {
   readonly options: { readonly socketTimeout: number };
   readonly commandQueue: { readonly length: number };
@@ -18,8 +20,9 @@ interface TimedClient {
 }
 
 /**
- * Lets commands and sockets of ioredis time out only after what has arrived was read. Timers run before sockets are read: a process
- * that stood still for longer than that time, as on a starved core, would otherwise fail commands whose replies have long been there.
+ * Makes commands and sockets of ioredis time out only after received data was read. Node runs timers before it reads
+ * sockets. A process that was blocked for longer than the time-out, as on an overloaded core, would otherwise fail
+ * commands whose replies have already arrived.
  */
 export function readBeforeTimeouts(): void {
   Command.prototype.setTimeout = function (this: TimedCommand, ms: number) {
@@ -35,7 +38,7 @@ export function readBeforeTimeouts(): void {
       const ms = this.options.socketTimeout;
       const timer = setTimeout(() => {
         setImmediate(() => {
-          // Something was read.
+          // Data was read in this turn, so the timer was replaced.
           if (this.socketTimeoutTimer !== timer) return;
           this.socketTimeoutTimer = undefined;
           stream.destroy(new Error(`Redis has sent nothing for ${ms} ms`));

@@ -1,11 +1,11 @@
 import { isParleyError, ParleyError } from '@parley/core/domain/errors';
 import { ReplyError } from 'ioredis';
 
-// Replies about the state of the server, which passes, rather than about the command.
+// Error replies about a temporary state of the server, not about the command.
 const PASSING_REPLIES =
   /^(OOM|READONLY|LOADING|CLUSTERDOWN|TRYAGAIN|MASTERDOWN|NOREPLICAS|MISCONF|BUSY|MOVED|ASK|UNBLOCKED)\b/;
 
-/** Runs Redis commands. A fault that means that Redis cannot be reached or is not ready becomes `unavailable`. */
+/** Runs Redis commands. An error that means that Redis is unreachable or not ready becomes `unavailable`. */
 export async function orUnavailable<T>(
   run: () => Promise<T>,
   onError?: (error: unknown) => void,
@@ -23,7 +23,9 @@ export async function orUnavailable<T>(
   }
 }
 
-/** True for an `unavailable` of a server that serves reads and refuses writes, for example because its memory is full. */
+/**
+ * True for an `unavailable` from a server that serves reads but refuses writes, for example because its memory is full.
+ */
 export function refusesWritesOnly(error: unknown): boolean {
   if (!isParleyError(error, 'unavailable')) return false;
   return (
@@ -31,7 +33,7 @@ export function refusesWritesOnly(error: unknown): boolean {
   );
 }
 
-/** True for the reply of a master that refuses writes for the time being. A replica is no such server: it is to be left. */
+/** True for the reply of a master that temporarily refuses writes. False for a replica, because pods must leave it. */
 export function servesReads(error: unknown): boolean {
   return isReplyError(error) && /^(OOM|NOREPLICAS|MISCONF)\b/.test(error.message);
 }

@@ -1,3 +1,8 @@
+/**
+ * Finds out why a Redis cannot be used, for the start of a service and for `parley doctor`. The wording of faults is in
+ * `fault.ts`.
+ */
+
 import { connect as connectTcp } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { Redis } from 'ioredis';
@@ -19,9 +24,9 @@ import {
 } from './fault.ts';
 
 interface DiagnoseOptions {
-  /** It holds credentials only, so that no channels are needed. */
+  /** True for a Redis that only stores credentials, so that it needs no channels. */
   readonly isVault?: boolean;
-  /** Longest time of each step. */
+  /** The time limit of each step, in ms. */
   readonly timeoutMs?: number;
 }
 
@@ -34,8 +39,8 @@ const TIMEOUT_MS = 2_000;
 const DEFAULT_PORT = 6_379;
 
 /**
- * Looks at a Redis over connections of its own, step by step: name, TCP, TLS, password, version, role. Of several nodes or
- * Sentinels the first that can be used is reported, else the first. Rejects for a URL that is none.
+ * Diagnoses a Redis over separate connections, step by step: name, TCP, TLS, password, version, role. Of several nodes
+ * or Sentinels, the result is that of the first usable one, or else of the first one. Rejects for an invalid URL.
  */
 export async function diagnose(
   location: RedisLocation,
@@ -66,7 +71,7 @@ function nodesOf({ kind, url, nodes = [] }: RedisLocation): readonly RedisNode[]
 
 function loginOf({ url, username, password }: RedisLocation): Login {
   const inUrl = url === undefined ? undefined : new URL(url);
-  // As ioredis has it, what stands in the URL comes first.
+  // As in ioredis, credentials in the URL have priority.
   const name = decodeURIComponent(inUrl?.username ?? '') || (username ?? '');
   const secret = decodeURIComponent(inUrl?.password ?? '') || (password ?? '');
   return { ...(name !== '' && { username: name }), ...(secret !== '' && { password: secret }) };
@@ -74,7 +79,7 @@ function loginOf({ url, username, password }: RedisLocation): Login {
 
 const usesTls = ({ tls, url }: RedisLocation) => tls === true || url?.startsWith('rediss:') === true;
 
-/** A server to ask, and how. */
+/** A server to diagnose, and how to connect to it. */
 interface Target {
   readonly node: RedisNode;
   readonly isTls: boolean;
@@ -91,7 +96,7 @@ async function diagnoseServer(location: RedisLocation, target: Target): Promise<
     const field = (name: string) => new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1];
     const tooOld = explainVersion(address, field('redis_version'));
     if (tooOld !== undefined) return { fault: tooOld };
-    // What a pod needs beside reads: writes to its keys, and its channels.
+    // Apart from reads, a pod needs to write its keys and to use its channels.
     const isDown =
       location.kind === 'cluster' ? await isClusterDown(redis) : await redis.del(writeProbeKey());
     if (!target.isVault) await redis.publish(probeChannel('diagnosis'), '');
@@ -110,7 +115,7 @@ async function diagnoseServer(location: RedisLocation, target: Target): Promise<
   return { address, ...facts };
 }
 
-/** What a server says of itself; nothing where the user may not ask. Pods need none of it. */
+/** The INFO of a server; empty when the user may not call it. Pods do not need it. */
 async function infoOf(redis: Redis): Promise<string> {
   try {
     return await redis.info();
@@ -120,14 +125,14 @@ async function infoOf(redis: Redis): Promise<string> {
   }
 }
 
-/** How long a command takes, once the connection is warm. */
+/** The duration of one command on a connection that has already been used. */
 async function timeOf(command: () => Promise<unknown>): Promise<number> {
   const begun = performance.now();
   await command();
   return performance.now() - begun;
 }
 
-/** What a server tells of its memory, its disk and its past. */
+/** The server's memory, disk and counters, from the fields of INFO. */
 function stateOf(field: (name: string) => string | undefined, commandMs: number): RedisState {
   const number = (name: string) => (field(name) === undefined ? undefined : Number(field(name)));
   const [used, max] = [number('used_memory'), number('maxmemory') || undefined];
@@ -144,7 +149,10 @@ function stateOf(field: (name: string) => string | undefined, commandMs: number)
   };
 }
 
-/** The make and version of a server. Valkey gives the version of Redis whose commands it has beside its own. */
+/**
+ * The product and version of a server. In addition to its own version, Valkey reports the Redis version with which it
+ * is compatible.
+ */
 function nameOf(field: (name: string) => string | undefined): string | undefined {
   const [valkey, redis] = [field('valkey_version'), field('redis_version')];
   if (valkey !== undefined) return `Valkey ${valkey}`;
@@ -171,7 +179,7 @@ async function diagnoseSentinel(location: RedisLocation, target: Target): Promis
     : { address, ...found };
 }
 
-/** Asks one server over a connection that is closed then, or explains why it cannot be asked. */
+/** Asks one server over a temporary connection, or explains why it cannot be asked. */
 async function ask<Found extends object>(
   { node, isTls, login, settings, timeoutMs }: Target,
   questions: (redis: Redis) => Promise<Found>,
@@ -194,7 +202,7 @@ async function ask<Found extends object>(
     maxRetriesPerRequest: 0,
     enableReadyCheck: false,
   });
-  // ioredis rejects with "Connection is closed."; the event before it says why.
+  // ioredis rejects with "Connection is closed."; only the preceding event gives the cause.
   let cause: unknown;
   redis.on('error', (error) => {
     cause ??= error;
@@ -214,7 +222,7 @@ interface Unreached {
   readonly error: unknown;
 }
 
-/** Opens a connection and closes it. Resolves with the step that failed, if one did. */
+/** Opens and closes a connection. Resolves with the failed step, if one failed. */
 function reach({ host, port }: RedisNode, isTls: boolean, timeoutMs: number): Promise<Unreached | undefined> {
   return new Promise((resolve) => {
     let step: Unreached['step'] = 'tcp';

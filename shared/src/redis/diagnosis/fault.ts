@@ -1,18 +1,23 @@
+/**
+ * Explains the faults of a Redis in sentences that name the server, the setting and the remedy. How a fault is found is
+ * in `diagnose.ts`.
+ */
+
 import type { RedisFault, RedisFaultCode } from '../../ports/redis-diagnosis.ts';
 
-/** How far a connection had come when it failed. */
+/** The step at which a connection failed. */
 export type DiagnosisStep = 'tcp' | 'tls' | 'commands' | 'commands over TLS';
 
-/** The settings that decide about a connection, as remedies name them. */
+/** The names of the settings that configure a connection, for use in remedies. */
 export interface SettingNames {
   readonly password: string;
   readonly login: string;
-  /** What turns TLS on and off. */
+  /** The phrase that says how to turn TLS on. */
   readonly on: string;
   readonly off: string;
 }
 
-/** The settings of a server that the URL in `variable` names. */
+/** The settings of a server whose URL is in `variable`. */
 export function settingsOfUrl(variable: 'REDIS_URL' | 'PARLEY_VAULT_REDIS_URL'): SettingNames {
   const isMain = variable === 'REDIS_URL';
   return {
@@ -23,7 +28,7 @@ export function settingsOfUrl(variable: 'REDIS_URL' | 'PARLEY_VAULT_REDIS_URL'):
   };
 }
 
-/** The settings of the servers or the Sentinels of a list. */
+/** The settings of the servers or Sentinels in a list. */
 export function settingsOfList(prefix: 'PARLEY_REDIS' | 'PARLEY_REDIS_SENTINELS'): SettingNames {
   return {
     password: `${prefix}_PASSWORD`,
@@ -33,11 +38,11 @@ export function settingsOfList(prefix: 'PARLEY_REDIS' | 'PARLEY_REDIS_SENTINELS'
   };
 }
 
-/** The oldest Redis that Parley runs on. */
+/** The oldest Redis version that Parley supports. */
 export const REDIS_MAJOR_MIN = 7;
 
 const UNKNOWN_HOST = /^(?:ENOTFOUND|EAI_\w+)$/;
-/** Node's codes of certificates that cannot be checked, and of those of another host or another time. */
+/** Node's error codes for certificates that cannot be verified, name another host, or are not valid now. */
 const CERTIFICATE = /^(?:CERT_\w+|\w*CERT\w*|UNABLE_TO_\w+|ERR_TLS_CERT_\w+|HOSTNAME_MISMATCH)$/;
 
 /** Explains why a connection to `address` (host:port) failed at a step. */
@@ -64,7 +69,7 @@ export function explainFault(
         'certificate',
         `The certificate of ${address} is not accepted (${code}). Set NODE_EXTRA_CA_CERTS to its authority, and use a name that it contains.`,
       );
-    // A server without TLS may wait for the end of what it takes for a command.
+    // A server without TLS may take the handshake for a command and wait for its end.
     const isSilent = error === undefined;
     return fault(
       'no_tls',
@@ -79,10 +84,10 @@ export function explainFault(
   );
 }
 
-/** What ioredis and the sockets say of a connection that ended. */
+/** Messages of ioredis and of sockets about a closed connection. */
 const CLOSED = /ECONNRESET|EPIPE|closed/i;
 
-// The beginnings of error replies of Redis, and of what ioredis says when a connection ends.
+// The beginnings of Redis error replies, and of ioredis messages about a closed connection.
 const REPLIES: readonly [RegExp, RedisFaultCode, (address: string, settings: SettingNames) => string][] = [
   [/^NOAUTH/, 'password_missing', (at, { password }) => `${at} asks for a password. Set it in ${password}.`],
   [
@@ -140,13 +145,13 @@ function explainReply(address: string, message: string, settings: SettingNames, 
         );
   const known = REPLIES.find(([pattern]) => pattern.test(message));
   if (known !== undefined) return fault(known[1], known[2](address, settings));
-  // The first word is the code of the reply; the rest may quote a command.
+  // Only the first word, the code of the reply, is shown; the rest may quote a command.
   return fault('other', `${address} replies ${/^\w+/.exec(message)?.[0] ?? 'with an error'} to Parley.`);
 }
 
 /**
- * Explains a server that is too old; nothing for others, and for those that hide their version. Servers of other makes give the
- * version of Redis whose commands they have.
+ * Explains a server that is too old. Undefined for a supported or hidden version. Compatible products report the Redis
+ * version whose commands they have.
  */
 export function explainVersion(address: string, version: string | undefined): RedisFault | undefined {
   if (version === undefined || Number(version.split('.')[0]) >= REDIS_MAJOR_MIN) return undefined;
@@ -156,7 +161,7 @@ export function explainVersion(address: string, version: string | undefined): Re
   );
 }
 
-/** Explains a Cluster of which too few nodes can be reached, or some slots lie nowhere. */
+/** Explains a Cluster of which too few nodes can be reached, or which does not serve all slots. */
 export function clusterIsDown(address: string): RedisFault {
   return fault(
     'not_ready',

@@ -1,7 +1,7 @@
 -- requires: client/clock
--- Arms the earliest deadline of a bucket, without the first `skipped` of them. A deadline that is armed, has not passed and
--- comes no later stays armed. The key `armed` holds '<deadline in ms> <elicitation>'.
--- Returns {deadline, elicitation, ms until the deadline}; nothing when there is no deadline to arm.
+-- Arms the earliest deadline of a bucket, after the first `skipped` ones. An armed deadline that has not passed and is
+-- not later stays armed. The key `armed` holds '<deadline in ms> <elicitation>'. Returns {deadline, elicitation, ms
+-- until the deadline}; nothing if there is no deadline to arm.
 local deadlines, armed = KEYS[1], KEYS[2]
 local skipped = ARGV[1]
 local now = readClock()

@@ -4,7 +4,7 @@ import { claimKey } from '../client/keys.ts';
 import { loadScript } from '../client/script.ts';
 import { orUnavailable } from '../client/unavailable.ts';
 
-/** Claims as strings that lapse. */
+/** Claims as strings that expire. */
 export function createRedisClaims(redis: Commands, onError?: (error: unknown) => void): Claims {
   const claimScript = loadScript(redis, 'client/claim', onError);
   const releaseScript = loadScript(redis, 'client/release', onError);

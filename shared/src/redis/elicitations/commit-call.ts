@@ -1,3 +1,8 @@
+/**
+ * Builds the keys and arguments of step.lua from a decided step. Sending the call and reading the reply are in
+ * `records.ts`.
+ */
+
 import { TIMEOUT_SECONDS_MAX } from '@parley/core/domain/elicitations/ask-input';
 import type { Family, FamilyTypes, RecordDefinition, RowOf } from '@parley/core/domain/family';
 import { isMintedStream, ownStreamOf } from '@parley/core/domain/ids';
@@ -9,7 +14,7 @@ import { commitNames, fenceKey } from '../client/keys.ts';
 import { encodeWakeTail } from '../feed/wake-codec.ts';
 import { memberOf } from '../outbox/member.ts';
 
-/** Keys and arguments of one step, as step.lua names them. */
+/** The keys and arguments of one step, as step.lua names them. */
 interface CommitCall {
   readonly keys: readonly string[];
   readonly args: readonly (string | number)[];
@@ -25,7 +30,7 @@ type CommitSettings = Pick<
   | 'historyPerUserMax'
 >;
 
-/** The events of an elicitation that is alone on its stream request follow from its row. */
+/** No feed is stored for an elicitation that is alone on its stream request, because its events follow from its row. */
 const NO_FEED = '';
 
 /** The call that creates a record. */
@@ -65,7 +70,7 @@ export function createCall<T extends FamilyTypes>(
       settings.openPerUserMax,
       settings.openBytesPerUserMax,
       definition.conversationId,
-      // The row names a stream request that is not claimed.
+      // Without a claim, the stream request can be found through the row.
       isStreamClaimed ? definition.streamRequestId : '',
       idempotencyKey,
       ...tasks.map(memberOf),
@@ -73,7 +78,7 @@ export function createCall<T extends FamilyTypes>(
   };
 }
 
-/** The call that moves a record from `row` by `step`. */
+/** The call that moves a record by `step` from the state `row`. */
 export function commitCall<T extends FamilyTypes>(
   settings: CommitSettings,
   family: Family<T>,
@@ -82,7 +87,7 @@ export function commitCall<T extends FamilyTypes>(
   const { event, settlement, status, guard, expiresAt = '' } = step;
   const { tasks, keepEndedMs = 0 } = notes;
   const terminal = family.isTerminal(status);
-  // Only the end of an elicitation notes the tasks of the runs that wait for it.
+  // Only a commit that ends an elicitation notes the tasks of the runs that wait for it.
   const kinds = terminal ? [RESUME_RUN, ...kindsOf(tasks)] : kindsOf(tasks);
   const names = commitNames(row, { kinds: new Set(kinds), isOfTurn: isOfTurn(row.id, row.definition) });
   const keptMs = Math.max(settings.retentionMs, keepEndedMs);
@@ -102,7 +107,7 @@ export function commitCall<T extends FamilyTypes>(
       names.streamChannel,
       settings.retentionMs,
       feedEventsMax(settings, row.definition),
-      // The row may become that of a dead letter at the end of its time.
+      // At the end of its life, the row may be kept for a dead letter.
       Math.max(claimedMs(settings), keptMs + settings.deadLetterMs),
       isOfTurn(row.id, row.definition) ? 1 : 0,
       settlementJson ?? '{}',
@@ -115,12 +120,12 @@ export function commitCall<T extends FamilyTypes>(
   };
 }
 
-/** True when the stream request may be a turn's, to which delivery kinds may be subscribed. */
+/** True when the stream request may be that of a turn, to which delivery kinds may be subscribed. */
 function isOfTurn(id: string, { streamRequestId }: RecordDefinition): boolean {
   return isMintedStream(streamRequestId) && streamRequestId !== ownStreamOf(id);
 }
 
-/** How long the claims of a question may stay after its ask, in ms. */
+/** How long the claims of a question may last after its ask, in ms. */
 function claimedMs({ retentionMs }: CommitSettings): number {
   return retentionMs + TIMEOUT_SECONDS_MAX * 1000;
 }
@@ -129,7 +134,7 @@ function kindsOf(tasks: readonly OutboxTask[]): Set<string> {
   return new Set(tasks.map(({ kind }) => kind));
 }
 
-/** The feed of a turn is bounded by its bytes, and a question must not push out events of its turn. */
+/** The feed of a turn is limited by its bytes instead, because a question must not push out events of its turn. */
 function feedEventsMax(
   { feedEventsMax: max }: CommitSettings,
   { streamRequestId }: RecordDefinition,

@@ -1,3 +1,3 @@
 -- requires: client/clock, feed/append, outbox/tasks, tenants/leaving, tenants/tell-change, elicitations/step
--- One atomic step of one elicitation. Keys, arguments and reply are those of the piece.
+-- One atomic step of one elicitation. The piece elicitations/step describes keys, arguments and reply.
 return commitStep(KEYS, ARGV)

@@ -1,5 +1,6 @@
 -- requires: client/clock
--- Ids whose deadline passed at least `overdueMs` ago on this server's clock, oldest first, after the first `skipped` of them.
+-- The ids whose deadlines passed at least `overdueMs` ago on this server's clock, oldest first, after the first
+-- `skipped` ones.
 local deadlines = KEYS[1]
 local limit, skipped, overdueMs = unpack(ARGV)
 local now = readClock()

@@ -12,7 +12,7 @@ import { createRedisRecords, type RedisRecordsDeps } from './records.ts';
 export function createRedisElicitations(deps: RedisRecordsDeps): Elicitations {
   const { redis, settings, onError } = deps;
   const keepScript = loadScript(redis, 'elicitations/keep', onError);
-  // Called for each of 64 buckets every few seconds: its caller reports an outage once.
+  // No error observer here: this runs for each of 64 buckets every few seconds, and its caller reports an outage once.
   const dueScript = loadScript(redis, 'elicitations/due');
   const armScript = loadScript(redis, 'elicitations/arm');
   const findOccupied = createOccupied(redis);

@@ -1,12 +1,12 @@
 -- requires: client/clock
 -- One page of an owner's records, newest first, ties by id: merges the sets in KEYS, filters, and reads the rows.
 --
--- rowPrefix: key of a row without its id. limit: rows of the page. bytesMax: their bytes together; one row may exceed it.
--- examinedMax: records that this call examines. cursorAt, cursorId: the place to continue after, or ''.
--- conversationId: keeps only the rows of this conversation, or ''. idPrefix: keeps only the ids that begin with it, which
--- name one family of records; or ''. ARGV beyond the named ones: the statuses to keep;
--- with none, all are kept, also those that only a newer version knows.
--- Returns {now, '' or the cursor of the next page, rows...}; a row is {id, fields...}.
+-- rowPrefix: the key of a row without its id. limit: the rows of a page. bytesMax: their total size; one row may exceed
+-- it. examinedMax: the records that this call examines at most. cursorAt, cursorId: the place after which to continue,
+-- or ''. conversationId: keeps only the rows of this conversation, or ''. idPrefix: keeps only ids with this prefix,
+-- which names one family of records, or ''. ARGV after the named ones: the statuses to keep; if there are none, all are
+-- kept, including those that only a newer version knows.
+-- Returns {now, the cursor of the next page or '', rows...}; a row is {id, fields...}.
 local rowPrefix, limit, bytesMax, examinedMax, cursorAt, cursorId, conversationId, idPrefix = unpack(ARGV, 1, 8)
 local firstStatus = 9
 local CHUNK = 100
@@ -15,7 +15,7 @@ limit, bytesMax, examinedMax, cursorAt = tonumber(limit), tonumber(bytesMax), to
 local keptStatuses = {}
 for index = firstStatus, #ARGV do keptStatuses[ARGV[index]] = true end
 
--- The places of one set after the cursor; each call of the returned function moves to the next one.
+-- Iterates over the places of one set after the cursor; each call of the returned function moves to the next one.
 local function placesOf(key)
   local offset, chunk, index = 0, {}, 1
   local function nextPlace()
@@ -27,7 +27,7 @@ local function placesOf(key)
     end
     local id, at = chunk[index], tonumber(chunk[index + 1])
     index = index + 2
-    -- Places of the cursor's own time may lie before it.
+    -- Places with the same time as the cursor may come before it.
     if cursorAt and at == cursorAt and id >= cursorId then return nextPlace() end
     return { id = id, at = at }
   end
@@ -42,7 +42,7 @@ end
 local function isInConversation(key)
   local conversation = redis.call('HGET', key, 'conversationId')
   if conversation then return conversation == conversationId end
-  -- Rows of earlier versions have it in their definition only.
+  -- Rows of earlier versions have the conversation only in their definition.
   local definition = redis.call('HGET', key, 'definition')
   return definition and cjson.decode(definition).conversationId == conversationId
 end
@@ -60,7 +60,8 @@ for index, key in ipairs(KEYS) do
   heads[index] = sets[index]()
 end
 
--- The newest place of all sets. It leaves every set that has it: an interrupted repair may have listed it in both.
+-- Takes the newest place of all sets. It is removed from every set that has it, because an interrupted repair may have
+-- listed it in both.
 local function takeNewest()
   local newest
   for index = 1, #KEYS do

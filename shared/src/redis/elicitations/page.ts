@@ -5,10 +5,10 @@ import { elicitationKeyPrefix, historyKey, inboxKey } from '../client/keys.ts';
 import type { Script } from '../client/script.ts';
 import { rowOf } from '../records/row-codec.ts';
 
-// Bounds the time for which one script occupies Redis: to about 2 ms.
+// Limits the time for which one script blocks Redis to about 2 ms.
 const EXAMINED_MAX = 500;
 
-/** One page of rows; the caller knows of which families. */
+/** One page of rows. The caller knows to which families they belong. */
 interface RowPage<Row> {
   readonly rows: readonly Row[];
   readonly nextCursor?: string;
@@ -16,14 +16,14 @@ interface RowPage<Row> {
 }
 
 interface PageScope extends Omit<PageRequest<FamilyTypes>, 'statuses'> {
-  /** Only ids that begin so; all when empty. */
+  /** The prefix of the ids to list; empty for all. */
   readonly idPrefix: string;
   readonly statuses?: readonly string[] | undefined;
-  /** Which of an owner's sets can have the rows. */
+  /** The owner's sets that can contain the rows. */
   readonly sets: { readonly open: boolean; readonly ended: boolean };
 }
 
-/** Lists an owner's records newest first, open and ended ones, by page.lua: one call for a page. */
+/** Lists an owner's records with page.lua, newest first, with as many calls as the filter needs. */
 export async function readPage<T extends FamilyTypes>(
   pageScript: Script,
   bytesMax: number,
@@ -35,7 +35,7 @@ export async function readPage<T extends FamilyTypes>(
       ...scope,
       ...(cursor !== undefined && { cursor }),
     });
-    // Nothing among those that were examined: the rows that are asked for may lie further back.
+    // None of the examined records matched; matching rows may be older.
     if (page.rows.length > 0 || page.nextCursor === undefined) return page;
     cursor = page.nextCursor;
   }

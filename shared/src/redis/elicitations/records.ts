@@ -1,3 +1,8 @@
+/**
+ * The port of records on Redis: one hash for each row, moved only by step.lua. Keys and arguments are built in
+ * `commit-call.ts`, and rows are read in `row-reader.ts`.
+ */
+
 import type { Family, FamilyTypes, RowOf, StepOf } from '@parley/core/domain/family';
 import { bucketOf } from '@parley/core/domain/ids';
 import { ReplyError } from 'ioredis';
@@ -35,7 +40,7 @@ const TOO_MANY_OPEN = -1;
 const FENCED = -2;
 const FAILED = -3;
 
-/** The rows of one family in Redis: one hash each, moved only by step.lua. */
+/** The rows of one family in Redis. */
 export function createRedisRecords<T extends FamilyTypes>(
   { redis, settings, onError }: RedisRecordsDeps,
   family: Family<T>,
@@ -118,7 +123,7 @@ export function createRedisRecords<T extends FamilyTypes>(
     return Promise.allSettled(moves.map((move, index) => resultIn(move, replies[index] ?? [])));
   }
 
-  /** The result of one of several commits, which may have ended with an error of Redis. */
+  /** The result of one of several commits. Its reply may be a Redis error. */
   function resultIn(move: Move<T>, reply: readonly unknown[]): Promise<CommitResult<T>> {
     return orUnavailable(async () => {
       if (reply[0] === FAILED) throw new ReplyError(String(reply[1]));
@@ -143,13 +148,15 @@ export function createRedisRecords<T extends FamilyTypes>(
   };
 }
 
-/** The deadline of a row that its creation has armed. */
+/** The deadline that the creation of a row has armed. */
 function armedBy({ id, definition, createdAt, expiresAt }: RowOf<FamilyTypes>): ArmedDeadline {
   const delayMs = expiresAt - createdAt;
   return { bucket: bucketOf(definition), deadline: expiresAt, elicitationId: id, delayMs };
 }
 
-/** The tasks that a commit has noted beyond those it was given: for detached runs, and for subscribed delivery kinds. */
+/**
+ * The tasks that a commit noted in addition to the given ones: for detached runs, and for subscribed delivery kinds.
+ */
 function tasksIn(lines: string, { definition }: RowOf<FamilyTypes>): OutboxTask[] {
   const bucket = bucketOf(definition);
   return lines

@@ -11,9 +11,11 @@ import { rowOf, rowOfHash } from '../records/row-codec.ts';
 /** Reads rows together with the clock. */
 interface RowReader<T extends FamilyTypes> {
   read(id: string): Promise<Reading<T>>;
-  /** As `Records.readEach`. */
+  /** See `Records.readEach`. */
   readEach(ids: readonly string[]): Promise<PromiseSettledResult<Reading<T>>[]>;
-  /** Rows of any owners, in the order of `ids`. Rejects when one of them cannot be read. `now` is the time of the earliest read. */
+  /**
+   * Rows of any owners, in the order of `ids`. Rejects when one cannot be read. `now` is the time of the earliest read.
+   */
   readMany(ids: readonly string[]): Promise<{ readonly rows: Reading<T>['row'][]; readonly now: number }>;
 }
 
@@ -26,12 +28,13 @@ export function createRowReader<T extends FamilyTypes>(
 
   async function read(id: string): Promise<Reading<T>> {
     const key = elicitationKey(id);
-    // On a Cluster the clock of another server could be read.
+    // On a Cluster, TIME might be answered by another server, so a script reads both.
     if (redis.isCluster) {
       const [now, ...fields] = (await readScript([key], [])) as unknown[];
       return { row: rowOf<T>(id, fields), now: Number(now) };
     }
-    // Without a script this costs Redis a third. A commit in between makes the next one decide again.
+    // Two commands cost Redis a third of what the script costs. If a commit comes in between, the commit based on this
+    // read is refused and decided again.
     const [hash, now] = await Promise.all([
       orUnavailable(() => redis.hgetall(key), onError),
       readClock(redis, onError),
@@ -63,7 +66,7 @@ export function createRowReader<T extends FamilyTypes>(
   };
 }
 
-/** The clock, where no row is read together with it. */
+/** Reads the clock when no row is read together with it. */
 async function readClock(redis: Commands, onError?: (error: unknown) => void): Promise<number> {
   const [seconds, microseconds] = await orUnavailable(() => redis.time(), onError);
   return Number(seconds) * 1000 + Math.floor(Number(microseconds) / 1000);

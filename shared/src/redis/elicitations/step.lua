@@ -1,43 +1,46 @@
--- Piece: one atomic step of one elicitation: compares the revision, writes the row, appends to the feed, updates the indexes,
--- notes outbox tasks, and publishes the wakes last. The rules live in domain/elicitations/transition.ts; this piece only
--- compares, stamps the time and appends.
+-- Piece: one atomic step of one elicitation. It compares the revision, writes the row, appends to the feed, updates the
+-- indexes, notes outbox tasks, and publishes the wakes last. The rules are in domain/elicitations/transition.ts; this
+-- piece only compares, stamps the time and appends.
 --
--- guard: 'open' (only before the deadline) or 'due' (only at or after it); ignored by a creation
--- feedEventsMax: '' for an elicitation that is alone on a stream request of its own. No feed is stored for it: its events
--- follow from its row, which records the time of each commit (microseconds, separated by spaces) in the field `writtenAt`. A
--- row with a feed records the epoch of the feed in the field `feedEpoch`.
--- creation: timeout in ms, definition JSON, most open elicitations per owner, most bytes of their definitions, conversation,
--- claimed stream request or '', idempotency key or ''
--- moving: settlement JSON, most ended elicitations per owner, how long the ended row stays in ms, when the row was created: a row
--- that is gone may have been created again under its id; a later deadline in ms, or ''. The row's field `extensions` names each
--- revision that moved the deadline, with the deadline. What is armed stays: its job finds nothing due, and arms what comes next
--- inbox: also the name of the channel of its readers
--- inboxBytes: at least the bytes of the owner's open definitions. Each creation adds its own, and no end takes them away: that would
--- be three commands. They are counted anew where nothing else is open, or where they seem to be too many
--- history: trimmed by chance, so that it may exceed its bound by about a sixteenth
+-- guard: 'open' (only before the deadline) or 'due' (only at or after it); ignored for a creation
+-- feedEventsMax: '' for an elicitation that is alone on a stream request of its own. No feed is stored for it, because
+-- its events follow from its row: the field `writtenAt` lists the times of its commits (microseconds, separated by
+-- spaces). A row with a feed has the epoch of the feed in the field `feedEpoch`.
+-- Arguments of a creation: timeout in ms, definition JSON, maximum of open elicitations per owner, maximum bytes of
+-- their definitions, conversation, claimed stream request or '', idempotency key or ''
+-- Arguments of a move: settlement JSON, maximum of ended elicitations per owner, how long the ended row is kept in ms,
+-- when the row was created (a row may be gone and created again under its id), a later deadline in ms or ''. The field
+-- `extensions` of the row lists each revision that moved the deadline, with the new deadline. The armed deadline is not
+-- changed: its job finds nothing due, and arms the next one.
+-- inbox: the zset of open records, and also the channel of its readers
+-- inboxBytes: at least the bytes of the owner's open definitions. Each creation adds its own bytes, but no end
+-- subtracts any, which would take three more commands. The bytes are counted again if nothing else is open, or if they
+-- exceed the maximum.
+-- history: trimmed at random times, so that it may exceed its maximum by about a sixteenth
 -- armed: '<deadline in ms> <elicitation>', the deadline of the bucket for which a job was added
--- ofTurn: '1' when the stream request is a turn's. The set `subscribers` beside its channel holds the delivery kinds that
--- follow the turn, each of which gets a task '<kind> <elicitation>'.
--- names: zset of what no other index of the owner lists, by the time (ms) until which it may stay, for erasures; nameLife:
--- that time from now. listed: zset of the tenant's records of this family in the bucket, see tenants/scores. watched: see
+-- ofTurn: '1' when the stream request is a turn's. The set `subscribers`, named like its channel, holds the delivery
+-- kinds that follow the turn; each gets a task '<kind> <elicitation>'.
+-- names: zset of what no other index of the owner lists, by the time (ms) until which it may stay, for erasures
+-- nameLife: that time, from now
+-- listed: zset of the tenant's records of this family in the bucket, see tenants/scores. watched: see
 -- tenants/tell-change. fence (creation only): exists after an erasure of the owner
--- keys and args beyond the named ones: outboxes (zsets), for a turn's stream request its subscribers, the leases of
--- tasks and the list of the tenant's deliveries, all by the names that are derived here; and outbox members
--- '<kind> <subject>...' to note in them. The row's field `resumes` holds further members, a line each, which the end of the
--- elicitation notes.
--- Returns {1, now, noted members beyond the given ones (lines), 1 when a creation has armed its deadline and needs a job} when committed;
--- {0, now, row fields...} when the row or its revision is another one, it has ended, or the guard does not hold; {-1, now} when the owner has
--- too many open elicitations, or too large ones; {-2, now, ms} when the owner was erased and the fence stays for so long.
+-- Further keys: outboxes (zsets); for a turn's stream request its subscribers; the leases of tasks; the list of the
+-- tenant's deliveries. This piece builds their names itself. Further arguments: outbox members '<kind> <subject>...' to
+-- note. The field `resumes` of the row holds more members, one per line, which the end of the elicitation notes.
+-- Returns {1, now, noted members beyond the given ones (lines), 1 if a creation has armed its deadline and needs a job}
+-- when committed; {0, now, row fields...} if the row has another revision or has ended, or the guard does not hold;
+-- {-1, now} if the owner's open elicitations are too many or too large; {-2, now, ms} if the owner was erased and the
+-- fence lasts for that long.
 
--- Redis formats a number argument of a command with 17 digits, which takes longer than most commands. Texts are passed on.
+-- Redis formats a number argument with 17 digits, which takes longer than most commands; a text is passed on as it is.
 local function textOf(number) return string.format('%d', number) end
 
--- Lets a key live for at least so many ms. The sixteenth more makes a renewal necessary only once in a while.
+-- Lets a key live for at least `life` ms. The extra sixteenth makes renewals rare.
 local function keepFor(key, life)
   if redis.call('PTTL', key) < tonumber(life) then redis.call('PEXPIRE', key, textOf(life * 17 / 16)) end
 end
 
--- Bytes of the definitions of the rows that an inbox lists.
+-- The bytes of the definitions of all rows in an inbox.
 local function countInbox(inbox, rowPrefix)
   local bytes = 0
   for _, id in ipairs(redis.call('ZRANGE', inbox, 0, -1)) do
@@ -67,14 +70,14 @@ local function commitStep(keys, args)
     return reply
   end
 
-  -- Adds the new definition to the bytes of the open ones. False when they are too many, in number or together.
+  -- Adds the new definition to the bytes of the open ones. Returns false if they are too many or too large together.
   local function isRoomInInbox(life)
     local bytes, open = #definition, redis.call('ZCARD', inbox)
     if open >= tonumber(openMax) then return false end
     local others = 0
     if open > 0 then
       local counted = redis.call('INCRBY', inboxBytes, textOf(bytes))
-      -- A counter that has lapsed begins with the new definition.
+      -- A counter that has expired starts with the new definition alone, so it is not trusted.
       if counted > bytes and counted <= tonumber(openBytesMax) then return true end
       others = countInbox(inbox, string.sub(row, 1, #row - #id))
     end
@@ -111,7 +114,7 @@ local function commitStep(keys, args)
     redis.call('ZADD', listed, nowText, id)
     keepFor(listed, feedTtl)
     local armedAt = tonumber(string.match(redis.call('GET', armed) or '', '^%d+'))
-    -- The job of a deadline that has passed may be lost with its worker.
+    -- The job of a deadline that has passed may have been lost with its worker.
     if not armedAt or armedAt > expiresAt or armedAt <= now then
       redis.call('SET', armed, expiresAtText .. ' ' .. id)
       arms = 1
@@ -122,7 +125,8 @@ local function commitStep(keys, args)
     local currentRevision, expiresAt, createdAt, settledAt
     currentRevision, expiresAt, createdAt, settledAt, resumes, writtenAt, feedEpoch = unpack(redis.call('HMGET', row, 'revision',
       'expiresAt', 'createdAt', 'settledAt', 'resumes', 'writtenAt', 'feedEpoch'))
-    -- Where Redis has lost a commit, an end may have the revision that some process knows of the open row.
+    -- `settledAt` is checked too: if Redis has lost a commit, an ended row may have the revision under which a process
+    -- cached the open row.
     if currentRevision ~= revision or createdAt ~= decidedCreatedAt or settledAt then return refuse() end
     if (now >= tonumber(expiresAt)) ~= (guard == 'due') then return refuse() end
     local fields = { 'status', status, 'revision', textOf(revision + 1) }
@@ -148,13 +152,13 @@ local function commitStep(keys, args)
     if ends then
       redis.call('ZREM', inbox, id)
       redis.call('ZREM', deadlines, id)
-      -- An entry that is not there belongs to a row of an earlier version, and its list might stay for ever.
+      -- With XX, a row of an earlier version, which is not listed, is not added: its list might never expire.
       redis.call('ZADD', listed, 'XX', textOf(-now), id)
       if guard == 'due' then keepFor(listed, retention) end
-      -- Now and then, what ended before the retention leaves the list.
+      -- One end in sixteen removes what ended before the retention from the list.
       if microseconds % 16 == 0 then removeOldest(listed, retention, now) end
       redis.call('ZADD', history, createdAt, id)
-      -- Of a long history, no more at once than Redis does in a moment.
+      -- A long history is trimmed in parts, so that Redis is not blocked for long.
       if microseconds % math.max(1, math.min(64, math.floor(endedMax / 16))) == 0 then
         local beyond = math.min(redis.call('ZCARD', history) - endedMax, 1000)
         local oldest = beyond > 0 and redis.call('ZPOPMIN', history, beyond) or {}
@@ -173,7 +177,7 @@ local function commitStep(keys, args)
     end
   end
   if #args >= firstTask or noted ~= '' then
-    -- Members of kinds that this version does not know may be among them. Every outbox of the bucket has its name.
+    -- Members may be of kinds that this version does not know, so the name of the outbox is built from the member.
     local bucket = string.match(deadlines, '^(.*):deadlines$')
     local deliveries = bucket .. ':listed-deliveries:' .. string.match(listed, '[^:]*$')
     local function note(member)
@@ -193,7 +197,7 @@ local function commitStep(keys, args)
     else
       position, lastNumber = appendEvents(feed, feedEpoch, microseconds, events, 1, feedEventsMax)
     end
-    -- A feed already stays for the retention after the deadline of each of its elicitations.
+    -- The feed already lives for the retention after the deadline of each of its elicitations.
     if creates or extends or guard == 'due' or lastNumber == 1 then keepFor(feed, feedTtl) end
   end
   publishWake(position, nowText, wakeJson, streamChannel, inbox)

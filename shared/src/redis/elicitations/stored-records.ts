@@ -15,7 +15,7 @@ export function createRedisStoredRecords({ redis, settings, onError }: RedisReco
       return { records: rows.map((row) => (row === undefined ? undefined : storedRecordOf(row))), now };
     },
     async openPage(request) {
-      // Only open rows are in an inbox.
+      // An inbox contains only open rows.
       const scope = { ...request, idPrefix: '', sets: { open: true, ended: false } };
       const { rows, ...page } = await readPage<FamilyTypes>(pageScript, settings.pageBytesMax, scope);
       return { ...page, records: rows.map(storedRecordOf) };

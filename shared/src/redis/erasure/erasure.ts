@@ -1,3 +1,8 @@
+/**
+ * Finds and removes everything that Redis stores for one person. Stopping what runs, and the order of the steps, is
+ * decided in `runs/erase`.
+ */
+
 import { bucketOf, formatOwnerPath, formatStreamPath, type Owner } from '@parley/core/domain/ids';
 import type { AskedKey } from '../../ports/elicitations/elicitations.ts';
 import type { Erasure, StoredPart } from '../../ports/erasure.ts';
@@ -30,18 +35,21 @@ import { loadScript } from '../client/script.ts';
 import { orUnavailable } from '../client/unavailable.ts';
 import { leaseFields, memberOf } from '../outbox/member.ts';
 
-// Of each list. Bounds the time for which one removal occupies Redis.
+// The entries of each list that one removal handles. This limits how long it blocks Redis.
 const PAGE = 100;
 const TURNS_PAGE = 500;
 
 const RECORD_LISTS = ['elicitations', 'approvals'] as const;
 
-/** Finds what is stored of a person by the indexes in their slot, and removes the data before its index. */
+/**
+ * Finds a person's data by the indexes in their slot. Data is removed before its index, so that an interrupted erasure
+ * finds the rest.
+ */
 export function createRedisErasure(redis: Commands, onError?: (error: unknown) => void): Erasure {
   const guarded = <T>(run: () => Promise<T>) => orUnavailable(run, onError);
   const removeUsage = loadScript(redis, 'runs/remove-usage', onError);
 
-  /** The tasks that resume a run, one for each term that it had. */
+  /** The tasks that resume a run, one for each of its terms. */
   async function resumeMembers(owner: Owner, streamRequestId: string): Promise<string[]> {
     const stream = { ...owner, streamRequestId };
     const fields = await redis.hkeys(runKey(stream));
@@ -49,7 +57,7 @@ export function createRedisErasure(redis: Commands, onError?: (error: unknown) =
     return terms.map((term) => memberOf(resumeTask(stream, Number(term))));
   }
 
-  /** The tasks of the delivery kinds that follow the person's turns. */
+  /** Removes the tasks of the delivery kinds that follow the person's turns. */
   async function removeSubscribedTasks(owner: Owner, { elicitationIds, turnIds }: StoredPart): Promise<void> {
     const streams = turnIds.map((streamRequestId) => ({ ...owner, streamRequestId }));
     const kinds = new Set(
@@ -68,26 +76,29 @@ export function createRedisErasure(redis: Commands, onError?: (error: unknown) =
     if (members.length > 0) await redis.zrem(key, ...members);
   }
 
-  /** The members of a list of the person's tenant that name the person, in pages. */
+  /** The members of a tenant's list that name the person, in pages. */
   async function* listedOf(owner: Owner, key: string): AsyncGenerator<string[]> {
     const path = `${formatOwnerPath(owner)}/`;
     let cursor = '0';
     do {
       const [next, found] = await redis.zscan(key, cursor, 'COUNT', TURNS_PAGE);
-      // A delivery has its kind before what it is about. Scores are among what was found.
+      // A delivery has its kind before its subject. The scan also returns scores, which never match.
       const named = found.filter((member) => member.slice(member.indexOf(' ') + 1).startsWith(path));
       if (named.length > 0) yield named;
       cursor = next;
     } while (cursor !== '0');
   }
 
-  /** Turns whose record has expired may still be listed. */
+  /** Removes turns whose records have expired but which are still listed. */
   async function removeListedTurns(owner: Owner): Promise<void> {
     const key = tenantListKey('turns', owner.tenant, bucketOf(owner));
     for await (const members of listedOf(owner, key)) await removeIndexed(key, members);
   }
 
-  /** Deliveries that a process of an earlier version has ended may still be listed, and some are of kinds that this process lacks. */
+  /**
+   * Removes deliveries that are still listed because an earlier version ended them, or because this process does not
+   * know their kind.
+   */
   async function removeListedDeliveries(owner: Owner): Promise<void> {
     const bucket = bucketOf(owner);
     const key = tenantListKey('deliveries', owner.tenant, bucket);
@@ -117,7 +128,7 @@ export function createRedisErasure(redis: Commands, onError?: (error: unknown) =
       streamRequestId,
     }));
     const runs = turnIds.map((streamRequestId) => ({ ...owner, streamRequestId }));
-    // The conversation of a delegate is in no index.
+    // No index lists the conversation of a delegate, so its turns name it.
     const conversationIds = [...part.conversationIds, ...(await conversationIdsOf(owner, turnIds))];
     const conversations = conversationIds.map((conversationId) => ({ ...owner, conversationId }));
     const resumes = (await Promise.all(turnIds.map((id) => resumeMembers(owner, id)))).flat();
@@ -200,7 +211,7 @@ function namesOf(part: StoredPart): string[] {
   ];
 }
 
-/** Takes a listed key apart. An entry without an id is of an earlier version; the claim on its key lapses by itself. */
+/** Parses a listed key. An entry without an id comes from an earlier version; the claim on its key lapses by itself. */
 function askedKeyOf(entry: string): AskedKey {
   const space = entry.indexOf(' ');
   return { elicitationId: entry.slice(0, Math.max(0, space)), key: entry.slice(space + 1) };
@@ -210,7 +221,7 @@ function formatAskedKey({ elicitationId, key }: AskedKey): string {
   return elicitationId === '' ? key : `${elicitationId} ${key}`;
 }
 
-/** The rest of each entry that begins with the prefix. */
+/** The entries that begin with the prefix, without it. */
 function after(prefix: string, entries: readonly string[]): string[] {
   return entries.flatMap((entry) => (entry.startsWith(prefix) ? [entry.slice(prefix.length)] : []));
 }

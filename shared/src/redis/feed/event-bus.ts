@@ -7,18 +7,18 @@ import type { Subscriber } from '../client/subscriber.ts';
 interface RedisEventBusOptions<T> {
   readonly redis: Commands;
   readonly subscriber: Subscriber;
-  /** Names the channels of this family, e.g. `stream` or `inbox`. */
+  /** The name of this event type in its channels, for example `stream` or `inbox`. */
   readonly family: string;
   readonly encode: (event: T) => string;
-  /** Nothing for a message that this version cannot read; it is dropped. */
+  /** Returns undefined for a message that this version cannot read; such a message is dropped. */
   readonly decode: (message: string) => T | undefined;
 }
 
-/** Events between pods over Redis Pub/Sub; the twin of InProcessEventBus. */
+/** Events between pods over Redis Pub/Sub; the counterpart of InProcessEventBus. */
 export class RedisEventBus<T> implements EventBus<T> {
   readonly #options: RedisEventBusOptions<T>;
   readonly #publish: Script;
-  /** The message decoded last: all listeners of a channel get the same message one after the other. */
+  /** The last decoded message, cached because all listeners of a channel get the same message one after the other. */
   #decoded: { readonly message: string; readonly event: T | undefined } | undefined;
 
   constructor(options: RedisEventBusOptions<T>) {

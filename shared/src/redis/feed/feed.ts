@@ -1,3 +1,8 @@
+/**
+ * Reads feeds from Redis Streams, or derives them from a row that is alone on its stream request. Appending is not
+ * here: commits do it, with append.lua.
+ */
+
 import {
   eventNumberOf,
   type FeedPosition,
@@ -18,7 +23,7 @@ import { rowOfHash } from '../records/row-codec.ts';
 /** The reply of XRANGE. */
 export type StreamReply = [id: string, fields: string[]][];
 
-/** Feeds as Redis Streams whose entry ids are `<epoch>-<seq>`, and feeds that follow from a row. */
+/** Feeds as Redis Streams with entry ids `<epoch>-<seq>`, and feeds that follow from a row. */
 export function createRedisFeed(redis: Commands, onError?: (error: unknown) => void): Feed {
   const deps = { redis, onError };
   return {
@@ -46,8 +51,8 @@ interface FeedDeps {
 }
 
 /**
- * The events of an elicitation that is alone on its own stream request: its row determines them. Undefined for all other
- * stream requests, and where a version stored a feed all the same.
+ * The events of an elicitation that is alone on its stream request, derived from its row. Undefined for all other
+ * stream requests, and if another version stored a feed.
  */
 async function readOwnStream(
   { redis, onError }: FeedDeps,
@@ -63,7 +68,9 @@ async function readOwnStream(
   return entriesOf(row, writtenAt);
 }
 
-/** `writtenAt`: the times of the row's commits. A pod of an earlier version does not add the time of its commit. */
+/**
+ * `writtenAt` lists the times of the row's commits. A pod of an earlier version does not add the time of its commit.
+ */
 function entriesOf(row: Row, writtenAt: string): FeedEntry[] {
   const [epoch = '', ...later] = writtenAt.split(' ');
   const times = [epoch, ...later].map(Number);
@@ -96,12 +103,13 @@ async function readFeed(
     const entries = await range(deps, key, '-', limit);
     return entries.length === 0 ? { type: 'none' } : { type: 'entries', entries };
   }
-  // Starts at the position itself: one call shows whether that entry still exists and what follows it.
+  // Reading starts at the position itself: one call shows whether that entry still exists, and what follows it.
   const [first, ...rest] = await range(deps, key, formatFeedPosition(after), limit + 1);
   if (first !== undefined && isSame(first.position, after)) return { type: 'entries', entries: rest };
   const [oldest] = await range(deps, key, '-', 1);
   if (oldest === undefined) return { type: 'none' };
-  // The event of the position may have been trimmed as the last one. Anywhere else it was lost with the feed's tail.
+  // If the event after the position is the oldest one, the position's own event was just trimmed. Otherwise it was lost
+  // with the feed's tail.
   return first !== undefined && isSame(first.position, oldest.position) && follows(after, first.position)
     ? { type: 'entries', entries: [first, ...rest].slice(0, limit) }
     : { type: 'reset' };
@@ -125,7 +133,7 @@ function follows(after: FeedPosition, next: FeedPosition): boolean {
   return next.epoch === after.epoch && eventNumberOf(next) === eventNumberOf(after) + 1;
 }
 
-/** An entry of a feed, as XRANGE returns it. */
+/** Converts an entry of an XRANGE reply to a feed entry. */
 export function entryOf([id, flat]: StreamReply[number]): FeedEntry {
   const fields = new Map<string, string>();
   for (let index = 0; index + 1 < flat.length; index += 2)

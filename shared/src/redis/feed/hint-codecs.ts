@@ -1,27 +1,28 @@
 import type { AnswerMisfit } from '../../domain/elicitations/answer-misfit.ts';
 import type { ClientReplied } from '../../domain/runs/client-request.ts';
 
-// Hints share the channel of a stream request with wakes. No wake begins like these: wakes begin with a position.
+// Hints share the channel of a stream request with wakes. They cannot be confused, because a wake begins with a
+// position.
 const MISFIT = 'misfit ';
 const REPLIED = 'replied ';
 
-/** Writes a hint that an answer did not fit. */
+/** Encodes a hint that an answer did not fit its form. */
 export function encodeMisfit({ elicitationId }: AnswerMisfit): string {
   return `${MISFIT}${elicitationId}`;
 }
 
-/** Reads such a hint; nothing for any other message of the channel. */
+/** Decodes a hint of `encodeMisfit`; undefined for any other message of the channel. */
 export function decodeMisfit(message: string): AnswerMisfit | undefined {
   const elicitationId = after(MISFIT, message);
   return elicitationId === undefined ? undefined : { elicitationId };
 }
 
-/** Writes a hint that a client has replied to a request. */
+/** Encodes a hint that a client has replied to a request. */
 export function encodeReplied({ requestId }: ClientReplied): string {
   return `${REPLIED}${requestId}`;
 }
 
-/** Reads such a hint; nothing for any other message of the channel. */
+/** Decodes a hint of `encodeReplied`; undefined for any other message of the channel. */
 export function decodeReplied(message: string): ClientReplied | undefined {
   const requestId = after(REPLIED, message);
   return requestId === undefined ? undefined : { requestId };

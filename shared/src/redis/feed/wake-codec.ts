@@ -1,3 +1,8 @@
+/**
+ * The text form of wakes on Redis channels. It is decoded by hand where it can be, because a pod gets a wake for every
+ * write of a turn; what a wake means is in `domain/elicitations/wake.ts`.
+ */
+
 import { ACTIONS, type Status } from '@parley/core/domain/elicitations/status';
 import type { z } from 'zod';
 import { ApprovalWake } from '../../domain/approvals/wake.ts';
@@ -12,8 +17,8 @@ import {
 } from '../../domain/elicitations/wake.ts';
 
 /**
- * The part of a wake that the caller of the commit knows; the script puts position and time before it. `identity` is the
- * family's `wakeHintOf`, `settlement` the JSON of the settlement.
+ * Encodes the part of a wake that the caller of the commit knows; the script puts position and time before it.
+ * `identity` is the result of the family's `wakeHintOf`, and `settlement` the JSON of the settlement.
  */
 export function encodeWakeTail(identity: object, settlement: string | undefined): string {
   const hint = JSON.stringify(identity);
@@ -22,29 +27,29 @@ export function encodeWakeTail(identity: object, settlement: string | undefined)
   return Buffer.byteLength(whole) <= WAKE_BYTES_MAX ? whole : hint;
 }
 
-/** The tail of a wake for a write of a turn. */
+/** The tail of the wake for a write of a turn. */
 export const TURN_WAKE_TAIL = JSON.stringify({ turn: true });
 
-/** The tail of a wake that carries text of a turn. */
+/** Encodes the tail of a wake that carries live text of a turn. */
 export function encodeLiveTail({ block, offset, text }: LiveText): string {
   return JSON.stringify({ turn: true, live: { block, offset, text } });
 }
 
-/** Reads `<epoch>-<seq> <ms> <json>`; nothing when it is not a wake this version understands. */
+/** Decodes `<epoch>-<seq> <ms> <json>`; undefined when it is not a wake that this version understands. */
 export function decodeWake(message: string): Wake | undefined {
   return decoded(message, Wake, (mark, tail) =>
     tail.turn === true && tail.elicitationId === undefined ? turnWake(mark, tail) : knownWake(mark, tail),
   );
 }
 
-/** The same, on channels that carry the wakes of records only. */
+/** The same as `decodeWake`, for channels that carry only wakes of records. */
 export function decodeInboxWake(message: string): InboxWake | undefined {
   return decoded(message, InboxWake, knownWake);
 }
 
-/** The same, for readers of approvals alone: nothing for any other wake of the channel. */
+/** The same as `decodeWake`, for readers of approvals: undefined for any other wake of the channel. */
 export function decodeApprovalWake(message: string): ApprovalWake | undefined {
-  // Most messages of a stream's channel are about its text. They are not parsed.
+  // Most messages of a stream's channel announce text, and need not be parsed here.
   return message.includes('"approvalId"') ? decoded(message, ApprovalWake, () => undefined) : undefined;
 }
 
@@ -52,8 +57,8 @@ type WakeMark = Pick<Wake, 'position' | 'at'>;
 type Tail = Record<string, unknown>;
 
 /**
- * Decodes a message by `known`, which reads the usual wakes without a schema: a pod gets one for every write of a turn.
- * What it does not know is left to the schema.
+ * Decodes a message. `known` reads the usual wakes without a schema, because a pod gets one for every write of a turn.
+ * Anything else is parsed by the schema.
  */
 function decoded<T>(
   message: string,
@@ -76,7 +81,7 @@ function decoded<T>(
   }
 }
 
-/** The wake of a turn whose fields are all of the usual kinds. */
+/** The wake of a turn, if all its fields have the usual types. */
 function turnWake({ position, at }: WakeMark, { live }: Tail): TurnWake | undefined {
   if (live === undefined) return { position, at, turn: true };
   if (!isObject(live)) return undefined;
@@ -86,7 +91,7 @@ function turnWake({ position, at }: WakeMark, { live }: Tail): TurnWake | undefi
   return { position, at, turn: true, live: { block, offset: offset as number, text } };
 }
 
-/** The wake of an elicitation whose fields are all of the usual kinds. */
+/** The wake of an elicitation, if all its fields have the usual types. */
 function knownWake(
   mark: WakeMark,
   { elicitationId, revision, status, settlement }: Tail,
@@ -132,12 +137,12 @@ function isKnownValue(value: unknown): boolean {
   return typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value);
 }
 
-/** Enough for what JSON.parse returns. */
+/** This check is sufficient for values from JSON.parse. */
 function isObject(value: unknown): value is Tail {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Writes a whole wake as the commit script would. */
+/** Encodes a whole wake in the form that the commit script writes. */
 export function encodeWake({ position, at, ...tail }: Wake): string {
   return `${position} ${at} ${JSON.stringify(tail)}`;
 }

@@ -5,15 +5,15 @@ import { canaryKey } from '../client/keys.ts';
 import { orUnavailable } from '../client/unavailable.ts';
 import { EXPIRY_QUEUE, openQueue } from './timers.ts';
 
-// Long, so that a dead canary shows as a growing age and not as a missing value.
+// The value is kept for long, so that a dead canary shows as a growing age and not as a missing value.
 const KEPT_MS = 24 * 3_600_000;
 const CANARY_JOB = 'canary' satisfies JobName;
 
 /** Proves that the jobs of deadlines run. */
 export interface Canary {
-  /** Adds a job to a queue of deadlines, unless the last one still waits there. */
+  /** Adds a job to a deadline queue, unless the previous one still waits there. */
   send(): Promise<void>;
-  /** What the worker does that gets the job: it stores the Redis clock (ms) for `health` to read. */
+  /** Called by the worker that gets the job: stores the Redis clock (ms), which `health` reads. */
   beat(): Promise<void>;
 }
 
@@ -21,7 +21,7 @@ export function createCanary(redis: Commands, onError?: (error: unknown) => void
   let queue: Queue | undefined;
   return {
     async send() {
-      // A queue made while its connection is unavailable would stay broken for good.
+      // BullMQ never repairs a queue that was created while its connection was unavailable.
       if (redis.status !== 'ready') return;
       queue ??= openQueue(redis, EXPIRY_QUEUE, 0);
       const job = { jobId: CANARY_JOB, attempts: 1, removeOnFail: true };

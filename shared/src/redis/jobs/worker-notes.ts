@@ -8,15 +8,15 @@ import { timerPrefix } from './timers.ts';
 /** How often a worker writes its note, in ms. */
 export const NOTE_MS = 10_000;
 
-/** Two notes may be late. */
+/** A worker counts as alive until it has missed two notes. */
 const ALIVE_MS = 3 * NOTE_MS;
-// Long enough to see that a worker is gone; then it is forgotten.
+// A worker is listed as gone for this long, and then forgotten.
 const KEPT_MS = 3_600_000;
 const WORKERS_MAX = 200;
 /** Hash: the last note of each worker. */
 const NOTES_KEY = `${timerPrefix(0)}:workers`;
 
-/** Times are ms on the Redis clock. */
+/** A stored note. Times are in ms on the Redis clock. */
 const Note = z.object({
   name: z.string(),
   at: z.number(),
@@ -26,7 +26,7 @@ const Note = z.object({
   rounds: z.record(z.string(), z.number()),
 });
 
-/** What a worker notes of itself. Its clock is not that of Redis, so it tells how long ago something was, in ms. */
+/** A worker's note about itself. It gives ages in ms, because its clock is not that of Redis. */
 export interface WorkerNote {
   readonly name: string;
   readonly aliveMs: number;
@@ -35,13 +35,13 @@ export interface WorkerNote {
   readonly rounds: ReadonlyMap<string, number>;
 }
 
-/** The notes of one worker. Each call throws `unavailable`. */
+/** The notes of one worker. Every method throws `unavailable`. */
 export interface WorkerNotes {
   write(note: WorkerNote): Promise<void>;
   remove(): Promise<void>;
 }
 
-/** `holder`: a name that no other worker has. */
+/** `holder` is a name that no other worker has. */
 export function createWorkerNotes(
   redis: Commands,
   holder: string,
@@ -56,7 +56,8 @@ export function createWorkerNotes(
         const written = { ...note, at, startedAt, rounds: Object.fromEntries(ended) };
         const added = await redis.hset(NOTES_KEY, holder, JSON.stringify(written));
         await redis.pexpire(NOTES_KEY, KEPT_MS);
-        // Workers that die and begin again would otherwise fill the hash while no operator looks.
+        // Reading removes old notes. Without this, workers that restart often would fill the hash while no operator
+        // reads it.
         if (added > 0) await readRecent(redis, at);
       }, onError),
     async remove() {
@@ -65,7 +66,7 @@ export function createWorkerNotes(
   };
 }
 
-/** How the workers stand, by name. Forgets those that have written nothing for an hour. */
+/** The workers, by name. Forgets those that have written no note for an hour. */
 export async function readWorkers(redis: Commands): Promise<WorkerStanding[]> {
   const now = await readTime(redis);
   return (await readRecent(redis, now))
@@ -82,7 +83,7 @@ export async function readWorkers(redis: Commands): Promise<WorkerStanding[]> {
     }));
 }
 
-/** The notes of the last hour. Forgets older ones. */
+/** The notes of the last hour. Removes older ones. */
 async function readRecent(redis: Commands, now: number): Promise<z.infer<typeof Note>[]> {
   const notes = Object.entries(await redis.hgetall(NOTES_KEY)).flatMap(([holder, text]) => {
     // A note of another build may be anything.

@@ -1,3 +1,7 @@
+/**
+ * Runs the jobs of the timer queues with BullMQ. What a job does is in the worker service, as processors by job name.
+ */
+
 import {
   type ConnectionOptions,
   DelayedError,
@@ -15,48 +19,50 @@ import { BLOCK_SECONDS, EXPIRY_QUEUE, queuesWithJobs, TIMER_QUEUES_MAX, timerPre
 
 export interface WorkersOptions {
   readonly location: RedisLocation;
-  /** How many queues the deadlines are spread over. Queues beyond these are worked on once they have jobs. */
+  /** The number of queues that share the deadlines. A queue beyond these is worked on once it has jobs. */
   readonly timerQueues: number;
   readonly processors: Processors;
-  /** Jobs of deadlines that one queue runs at a time. */
+  /** The maximum number of jobs that one queue runs at the same time. */
   readonly concurrency: number;
-  /** Called with every fault, and with the name of the job when a job failed. */
+  /** Called with every error, and with the job's name if a job failed. */
   readonly onError: (error: unknown, job?: string) => void;
-  /** How long a job may go without a heartbeat before another worker takes it, and how often that is checked; ms. */
+  /** The time without a heartbeat after which another worker takes a job, and the interval of that check, in ms. */
   readonly lockMs?: number;
   readonly stalledCheckMs?: number;
   /** How often queues beyond `timerQueues` are searched for jobs, in ms. */
   readonly searchEveryMs?: number;
-  /** After which time a job of an unknown name is tried again, in ms. */
+  /** The time after which a job with an unknown name is tried again, in ms. */
   readonly unknownRetryMs?: number;
 }
 
 export interface Workers {
-  /** The queues from which jobs are taken, as in their keys: `timers-0`. */
+  /** The queues from which jobs are taken, by their names in keys: `timers-0`. */
   queues(): readonly string[];
   /** Resolves once every worker is connected and takes jobs. */
   ready(): Promise<void>;
-  /** Takes no more jobs and waits for those that run, `withinMs` at most. Safe to repeat. */
+  /** Takes no more jobs and waits for the running ones, for at most `withinMs`. Idempotent. */
   close(withinMs: number): Promise<void>;
 }
 
 const LOCK_MS = 10_000;
 const STALLED_CHECK_MS = 10_000;
-// A job that lost this many workers is given up, and the sweep does its work.
+// A job whose worker died this many times is given up; the sweep does its work.
 const STALLS_MAX = 3;
-// BullMQ waits 15 s after a lost connection by default, even when the connection is back sooner.
+// By default, BullMQ waits 15 s after a lost connection, even if the connection is back sooner.
 const RETRY_MS = 500;
 const SEARCH_EVERY_MS = 30_000;
 const UNKNOWN_RETRY_MS = 30_000;
-// Longer than an upgrade takes. What still has no worker then belongs to a job that no longer exists.
+// This is longer than an upgrade takes. A job that still has no processor then belongs to a kind that no longer exists.
 const UNKNOWN_KEPT_MS = 7 * 24 * 3_600_000;
 /**
- * Runs the jobs of all timer queues. Jobs of one process share a connection, each queue has another to block on; both wait
- * for Redis as long as it takes. A job that comes early by the Redis clock re-arms.
+ * Runs the jobs of all timer queues. The queues of a process share a connection for their jobs, and each has another
+ * one for blocking reads; both wait for Redis as long as necessary. A job that is too early on the Redis clock runs
+ * again later.
  */
 export function startWorkers(options: WorkersOptions): Workers {
   const { location, timerQueues, concurrency, onError } = options;
-  // What BullMQ takes an unasked server for. For older ones it blocks for whole seconds, and every timer would be up to 1 s late.
+  // BullMQ assumes this version when it does not ask the server. For older versions it blocks for whole seconds, so
+  // every timer could be up to 1 s late.
   RedisConnection.minimumVersion = `${REDIS_MAJOR_MIN}.0.0`;
   const connection = connectWorker(location);
   connection.on('error', () => undefined);
@@ -75,7 +81,8 @@ export function startWorkers(options: WorkersOptions): Workers {
       stalledInterval: options.stalledCheckMs ?? STALLED_CHECK_MS,
       maxStalledCount: STALLS_MAX,
       runRetryDelay: RETRY_MS,
-      // The user of a managed server may lack INFO, and BullMQ would turn in a circle without it.
+      // The user of a managed server may not be allowed to call INFO, and without it BullMQ's version check would retry
+      // endlessly.
       skipVersionCheck: true,
     });
     worker.on('error', (error) => onError(error));
@@ -89,12 +96,12 @@ export function startWorkers(options: WorkersOptions): Workers {
     Array.from({ length: TIMER_QUEUES_MAX - timerQueues }, (_, at) => timerQueues + at),
   );
 
-  /** Other processes may have had more queues, or have more by now. */
+  /** Other processes may be configured with more queues than this one, or have been before. */
   async function startFurther(): Promise<void> {
     if (connection.status !== 'ready' || further.size === 0) return;
     for (const index of await queuesWithJobs(connection, [...further])) {
       if (stopping.signal.aborted) return;
-      // Another search may have started it during this one.
+      // A concurrent search may have started the queue already.
       if (further.delete(index)) workers.push(start(index));
     }
   }
@@ -106,7 +113,7 @@ export function startWorkers(options: WorkersOptions): Workers {
   async function close(withinMs: number): Promise<void> {
     stopping.abort();
     clearInterval(searching);
-    // Closing gracefully never ends while Redis is unavailable, and then there is nothing to hand back either.
+    // A graceful close never ends while Redis is unavailable, and then jobs cannot be returned to it either.
     const force = connection.status !== 'ready';
     await within(withinMs, Promise.all(workers.map((worker) => worker.close(force))));
     connection.disconnect();
@@ -133,12 +140,13 @@ function createRunner(
       ? await processors[job.name]({ id: job.id ?? '', data: job.data, signal })
       : whenKnown(job);
     if (again === undefined) return;
-    // On this process' clock, which is the one it fires by: an absolute time of Redis would make a fast clock spin.
+    // The delay is computed on this process's clock, because BullMQ compares with that clock: with an absolute Redis
+    // time, a fast clock would retry in a tight loop.
     await job.moveToDelayed(Date.now() + again.retryInMs, token);
     throw new DelayedError();
   };
 
-  /** A job of a newer or an older build waits for a worker that knows it. */
+  /** A job of another build waits for a worker that knows it. */
   function whenKnown({ name, timestamp, opts }: Job): Again {
     const message = `There is no job named ${name}.`;
     const overdueMs = Date.now() - timestamp - (opts.delay ?? 0);

@@ -1,3 +1,8 @@
+/**
+ * Rate limits and places for all pods together, with few round trips: a pod takes points in batches. Which limits
+ * exist, and their sizes, is decided by the callers.
+ */
+
 import { bucketOf } from '@parley/core/domain/ids';
 import type { HeldPlace, Limits, LimitVerdict, Rate } from '../../ports/limits.ts';
 import type { Commands } from '../client/connect.ts';
@@ -7,12 +12,12 @@ import { loadScript } from '../client/script.ts';
 import { orUnavailable, refusesWritesOnly } from '../client/unavailable.ts';
 import { createRefusals } from './refusals.ts';
 
-// Large budgets are taken from Redis in batches, so that counting a call costs no round trip. A pod holds one batch at a
-// time; the unused rest of it is lost when the window ends. Each pod can lose at most this share of a budget.
+// Points of large budgets are taken in batches, so that most calls need no round trip. A pod holds one batch at a time,
+// and the unused rest is lost when the window ends. So each pod can lose at most this share of a budget.
 const BATCHES_PER_BUDGET = 500;
-// A budget that is used once leaves a credit in memory; beyond this many the oldest are dropped.
+// Even a budget that is used once leaves a credit in memory. Beyond this number, the oldest credits are dropped.
 const CREDITS_MAX = 10_000;
-// Bounds the time for which one call occupies Redis.
+// Limits the time for which one call blocks Redis.
 const DRAWS_MAX = 100;
 
 interface Credit {
@@ -25,7 +30,7 @@ interface Grant {
   readonly leftMs: number;
 }
 
-/** Points that a call of this pod wants from a budget. */
+/** The points that a call of this pod wants from a budget. */
 interface Draw {
   readonly key: string;
   readonly rate: Rate;
@@ -34,7 +39,7 @@ interface Draw {
   readonly reject: (error: unknown) => void;
 }
 
-/** Budgets as counters, places as sorted sets of leases. */
+/** Budgets as counters, and places as sorted sets of leases. */
 export function createRedisLimits(redis: Commands, onError?: (error: unknown) => void): Limits {
   const takeScript = loadScript(redis, 'limits/take', onError);
   const holdScript = loadScript(redis, 'limits/hold', onError);
@@ -67,7 +72,7 @@ export function createRedisLimits(redis: Commands, onError?: (error: unknown) =>
     if (credits.size > CREDITS_MAX && oldest !== undefined) credits.delete(oldest);
   }
 
-  /** Budgets of one bucket that are drawn from in the same turn of the event loop share a call. */
+  /** Takes points. Calls within one turn of the event loop for budgets of one bucket share a round trip. */
   function draw(key: string, rate: Rate, wanted: number): Promise<Grant> {
     const tag = key.slice(0, key.indexOf('}'));
     return new Promise((resolve, reject) => {
@@ -97,7 +102,7 @@ export function createRedisLimits(redis: Commands, onError?: (error: unknown) =>
       }
     } catch (error) {
       for (const { wanted, resolve, reject } of together) {
-        // Reads continue while Redis refuses writes, and what writes is refused by itself.
+        // While Redis refuses writes, reads must continue, so points are granted; calls that write are refused anyway.
         if (refusesWritesOnly(error)) resolve({ granted: Math.max(1, wanted), leftMs: 0 });
         else reject(error);
       }
@@ -109,7 +114,7 @@ export function createRedisLimits(redis: Commands, onError?: (error: unknown) =>
     return until === undefined ? undefined : { granted: 0, leftMs: until - performance.now() };
   }
 
-  /** Takes a batch: its first points are the caller's, the others are kept for the next calls. */
+  /** Takes a batch. Its first points are for the caller, and the others are kept for later calls. */
   function refill(key: string, rate: Rate, points: number, batch: number): Promise<Grant> {
     const refilling = draw(key, rate, batch)
       .then((grant) => {
@@ -123,7 +128,7 @@ export function createRedisLimits(redis: Commands, onError?: (error: unknown) =>
     return refilling;
   }
 
-  /** Takes points from a batch that this pod holds, or from a new one. */
+  /** Takes points from the batch that this pod holds, or from a new one. */
   async function takeAhead(key: string, rate: Rate, points: number, batch: number): Promise<LimitVerdict> {
     for (;;) {
       if (spendCredit(key, points)) return ALLOWED;
