@@ -3,20 +3,20 @@ import type { ChatQuota, ReachedQuota } from '../domain/runs/commands.ts';
 import type { BeginResult, NewRun, Runs } from '../ports/runs/runs.ts';
 import type { Recovery } from './recover.ts';
 
-// A run that ends between the attempt to begin and the check makes one more attempt worthwhile.
+// A run that ends between the attempt and the check makes another attempt worthwhile.
 const ATTEMPTS_MAX = 5;
 
 interface BeginDeps {
   readonly runs: Pick<Runs, 'begin'>;
   readonly recovery: Pick<Recovery, 'isRunning'>;
-  /** Called with the limit for which the run was not begun. */
+  /** Called with the quota that refused the run. */
   readonly onRefused: (limit: `${ReachedQuota['of']}-${ChatQuota}`) => void;
 }
 
 /**
  * Begins a run, or finds the one that an earlier request with the same key began. Throws `turn_running` while another
- * run of the conversation runs (an orphaned one is offered to all pods), `idempotency_mismatch`, `unavailable`, and the
- * error of a quota that is used up.
+ * run of the conversation is running (an orphaned one is offered to all pods), `idempotency_mismatch`, `unavailable`,
+ * or the error of an exhausted quota.
  */
 export async function beginRun(
   { runs, recovery, onRefused }: BeginDeps,
@@ -40,7 +40,7 @@ export async function beginRun(
   throw new ParleyError('turn_running', 'A turn is running in this conversation; wait for it or stop it.');
 }
 
-// A client should not wait for longer than a day without asking again.
+// After at most a day, a client should ask again.
 const RETRY_SECONDS_MAX = 86_400;
 const TURN_RETRY_SECONDS = 5;
 
@@ -60,7 +60,7 @@ function quotaError(reached: ReachedQuota): ParleyError {
   });
 }
 
-/** Whose quota is used up, and until when. */
+/** A sentence about the exhausted quota: whose it is, and until when. */
 function messageOf({ of, quota, retryInMs }: ReachedQuota): string {
   const until = `until ${new Date(Date.now() + retryInMs).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
   if (of === 'tenant')

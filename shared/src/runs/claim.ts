@@ -1,3 +1,8 @@
+/**
+ * How a pod becomes the owner of a queued run, and when it must not. The work on the run, and runs that this pod
+ * begins, are in `pod-runs.ts`.
+ */
+
 import { ParleyError } from '@parley/core/domain/errors';
 import type { StreamRef } from '@parley/core/domain/ids';
 import { retryWhileUnavailable } from '../async/retry-while-unavailable.ts';
@@ -9,7 +14,8 @@ import { OWNERS_DIED } from './interruption.ts';
 import type { LocalRuns } from './local-runs.ts';
 import type { Recovery } from './recover.ts';
 
-// A run may kill its pods so late that none of their deaths counts as soon.
+// Some runs kill their pods so late that no death counts as quick, so this many take-overs weigh as much as one quick
+// death.
 const TAKE_OVERS_PER_DEATH = 4;
 
 interface ClaimDeps {
@@ -17,27 +23,27 @@ interface ClaimDeps {
   readonly runs: Runs;
   readonly local: Pick<LocalRuns, 'isReserved' | 'reserve'>;
   readonly recovery: Pick<Recovery, 'isOrphaned'>;
-  /** This pod as an owner of runs. */
+  /** The owner name of this pod. */
   readonly owner: string;
-  /** False for an agent that this pod's configuration does not have. */
+  /** False for an agent that this pod's configuration lacks. */
   readonly knowsAgent: (agent: string) => boolean;
   readonly deferred: DeferredRuns;
-  /** Owners that may die soon after they got a run: it is ended then, for it may be what kills them. */
+  /** After this many quick deaths of owners, a run is ended, because it may be what kills them. */
   readonly deathsMax: number;
   readonly onFault: (error: unknown, run: StreamRef) => void;
 }
 
-/** A run that this pod has just become the owner of. */
+/** A run that this pod has just claimed. */
 export interface ClaimedRun {
   readonly run: Run;
   readonly term: number;
 }
 
 /**
- * Claims a run from the queue and starts to work on it; does nothing when another pod owns it, or it has ended. Safe to
- * call twice for the same run. Throws `unavailable`: then the queue delivers the run again. Throws `pod_busy` for a run of an
- * unknown agent, which a pod with another configuration may know; after a while, the run is claimed all the same, and its
- * work fails.
+ * Claims a run from the queue and starts to work on it; does nothing when another pod owns the run, or it has ended. It
+ * is safe to call this twice for the same run. Throws `unavailable`; the queue then delivers the run again. Throws
+ * `pod_busy` for a run of an unknown agent, which a pod with another configuration may know. After a while, such a run
+ * is claimed anyway, and its work fails.
  */
 export async function claimRun(
   deps: ClaimDeps,
@@ -83,21 +89,24 @@ async function takeOver(
     const { run } = await retryWhileUnavailable(() => runs.read(stream));
     return run && { run, term };
   } catch (error) {
-    // Other pods would not recover a run of a living owner.
+    // The run is released again, because other pods do not recover the run of a live owner.
     await retryWhileUnavailable(() => runs.takeOver(stream, term, UNOWNED));
     throw error;
   }
 }
 
-/** Runs that this pod leaves to other pods for a while. */
+/** Runs that this pod leaves to other pods for some time. */
 interface DeferredRuns {
   /** True while the run is left to other pods. */
   isDeferred(streamRequestId: string): boolean;
-  /** Leaves the run to other pods, unless that was done before: then no other pod has taken it, and it returns false. */
+  /**
+   * Leaves the run to other pods and returns true. Returns false if that was done before; then no other pod has taken
+   * the run.
+   */
   defer(streamRequestId: string): boolean;
 }
 
-// Longer than the queue takes to deliver a run again.
+// This is longer than the queue takes to deliver a run again.
 const KEPT_MS = 600_000;
 
 export function createDeferredRuns(patienceMs: number): DeferredRuns {

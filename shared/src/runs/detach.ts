@@ -4,17 +4,18 @@ import { type HandOverDeps, handOver } from './hand-over.ts';
 import { RunDetachedError } from './interruption.ts';
 import type { RunWriter } from './write.ts';
 
-/** What a run waits for: open questions, delegates' runs that are detached themselves, and a time. */
+/** What a run waits for: open questions, detached runs of delegates, and a time. */
 export type Waits = NonNullable<RunWrite['detach']>;
 
-/** Where a released run is continued: after its waits, or at once on another pod. */
+/** How a released run continues: after its waits, or at once on another pod. */
 export type ReleaseKind = 'detached' | 'handed_over';
 
 export const NO_WAITS: Waits = { questions: [], runs: [] };
 
 /**
- * Releases an interrupted run, so that another pod continues it: when one of its waits ends, if the interruption is a
- * RunDetachedError and the run does wait; else at once. Writes the queue first. Retries while Redis is unavailable.
+ * Releases an interrupted run, so that another pod continues it. It is detached until one of its waits ends if the
+ * interruption is a RunDetachedError and the run does wait; otherwise it continues at once. Writes the queue first.
+ * Retries while Redis is unavailable.
  */
 export async function detachOrHandOver(
   deps: HandOverDeps,

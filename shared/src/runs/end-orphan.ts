@@ -12,8 +12,9 @@ interface EndOrphanDeps {
 }
 
 /**
- * Ends a run that no pod is to continue, with its delegates and their open questions. The conversation keeps the whole
- * steps, since their tool calls may have had effects, and the text of the last one. Throws `unavailable`; repeatable.
+ * Ends a run that no pod shall continue, with its delegates and their open questions. The conversation keeps the
+ * complete steps, whose tool calls may have had effects, and the text of the last one. Throws `unavailable`;
+ * repeatable.
  */
 export async function endOrphan(
   deps: EndOrphanDeps,
@@ -22,13 +23,13 @@ export async function endOrphan(
   failure: typeof INTERRUPTED | typeof OWNERS_DIED = INTERRUPTED,
 ): Promise<void> {
   const { engine, runs } = deps;
-  // A failure below leaves the run unowned, where every later attempt can continue.
+  // If a later call here fails, the run has no owner, and every later attempt can continue.
   const term = seen.owner === UNOWNED ? seen.term : await runs.takeOver(stream, seen.term, UNOWNED);
   if (term === undefined) return;
   const { run } = await runs.read(stream);
   if (run === undefined) return;
   await endDelegates(deps, run);
-  // A delegate's questions are on the stream of its turn, beside those of others.
+  // The questions of a delegate are on the stream of its turn, together with others that must stay open.
   if (run.parent === undefined) await withdrawOfTurn(engine, run);
   else await withdrawOfRun(engine, run);
   await runs.write(run, {

@@ -9,7 +9,7 @@ export interface HandOverDeps {
   readonly runQueue: Pick<RunQueue, 'offer'>;
 }
 
-/** Writes what is queued, releases the run, and offers it to all pods. Retries while Redis is unavailable. */
+/** Writes queued events, releases the run and offers it to all pods. Retries while Redis is unavailable. */
 export async function handOver(
   { runs, runQueue }: HandOverDeps,
   run: RunRef,

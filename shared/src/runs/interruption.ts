@@ -1,6 +1,6 @@
 import { RunFencedError } from './write.ts';
 
-/** The abort reason of work on a run that its pod stops, so that another pod continues the run. */
+/** The abort reason when a pod stops working on a run that another pod shall continue. */
 export class RunInterruptedError extends Error {
   constructor(message = 'The pod that ran the turn is shutting down.') {
     super(message);
@@ -8,7 +8,7 @@ export class RunInterruptedError extends Error {
   }
 }
 
-/** The abort reason of work on a run whose parts all wait for people: no pod keeps the run in the meantime. */
+/** The abort reason when all parts of a run wait for people, so that no pod needs to hold the run. */
 export class RunDetachedError extends RunInterruptedError {
   constructor() {
     super('The turn waits for its person.');
@@ -16,13 +16,13 @@ export class RunDetachedError extends RunInterruptedError {
   }
 }
 
-/** The code and message of a turn that ended because its pod went away. */
+/** The code and message of a turn that ended because its pod was lost. */
 export const INTERRUPTED = {
   code: 'interrupted',
   message: 'The turn was interrupted; please ask again.',
 } as const;
 
-/** The code and message of a turn whose owners died one after the other: it may be what kills them. */
+/** The code and message of a turn whose owners died one after another, possibly because of the turn. */
 export const OWNERS_DIED = {
   code: 'owners_died',
   message:

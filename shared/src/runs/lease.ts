@@ -5,11 +5,11 @@ import type { Heartbeats } from '../ports/runs/heartbeats.ts';
 /** How often a pod renews its lease, and how long one renewal lasts, in ms. */
 export interface LeaseTiming {
   readonly renewMs: number;
-  /** Several times `renewMs`, so that a pod that was slow for a moment does not lose its runs. */
+  /** Several times `renewMs`, so that a pod does not lose its runs by one slow moment. */
   readonly leaseMs: number;
 }
 
-// Several times what a living pod takes to reconnect to a Redis that works.
+// This is several times what a live pod needs to reconnect to a working Redis.
 const RECONNECT_MS = 400;
 
 export const LEASE_TIMING: LeaseTiming = { renewMs: 5_000, leaseMs: 20_000 };
@@ -19,15 +19,15 @@ export interface Lease {
   /** Renews now. Throws `unavailable` when Redis does not confirm it. */
   renew(): Promise<void>;
   /**
-   * True when another owner's lease has lapsed although it could have been renewed, or its pod has died, which Redis
-   * notices before. After an outage every lease has lapsed, so each pod first gets the time to renew.
+   * True when another owner's lease has lapsed although Redis was available for renewals, or when Redis noticed earlier
+   * that the owner's pod died. After an outage all leases have lapsed, so pods first get time to renew.
    */
   hasLapsed(owner: string): Promise<boolean>;
   /** Ends the renewals. The lease lapses by itself. */
   stop(): void;
 }
 
-/** Starts to renew the lease of `owner`. `onRenewed` runs after each confirmed renewal. */
+/** Starts to renew the lease of `owner`. `onRenewed` is called after each confirmed renewal. */
 export function startLease(
   heartbeats: Pick<Heartbeats, 'beat' | 'alive' | 'connected'>,
   owner: string,
@@ -50,7 +50,7 @@ export function startLease(
     }
   }
 
-  /** Renews sooner after a failure: the lease may lapse. */
+  /** After a failure, the next renewal comes sooner, because the lease may lapse. */
   async function renewRegularly(): Promise<void> {
     const renewed = await renew().then(
       () => true,

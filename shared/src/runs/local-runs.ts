@@ -1,22 +1,27 @@
+/**
+ * Everything that one pod has to do with each run, so that its parts never act on the same run at once. It decides
+ * nothing about ownership, which only Redis knows.
+ */
+
 import type { StreamRef } from '@parley/core/domain/ids';
 import { RunInterruptedError } from './interruption.ts';
 
-/** What a pod must still do with a run that it does not work on: end it, or offer it to all pods. */
+/** What a pod must still do with a run that it no longer works on: end it, or offer it to all pods. */
 export type CleanupKind = 'end' | 'offer';
 
-/** A cleanup that could not be done yet. `term` is the one that this pod began or claimed the run under. */
+/** A cleanup that is still to be done. `term` is the one under which this pod began or claimed the run. */
 export interface PendingCleanup {
   readonly stream: StreamRef;
   readonly term: number;
   readonly kind: CleanupKind;
-  /** On performance.now(). */
+  /** When the cleanup was added, on performance.now(). */
   readonly since: number;
 }
 
 /** A run that readers on this pod follow. */
 export interface WatchedRun {
   readonly stream: StreamRef;
-  /** The owner and the time of the last status check. */
+  /** The owner at the last check, and the time of that check. */
   seen?: { readonly owner: string; readonly at: number };
 }
 
@@ -39,7 +44,7 @@ interface PieceOfWork {
  */
 interface LocalRun {
   readonly stream: StreamRef;
-  /** A repeated request may begin to work while the first one still does. */
+  /** Several pieces of work may overlap, because a repeated request may start while the first one is still working. */
   readonly work: Set<PieceOfWork>;
   reservations: number;
   cleanup?: PendingCleanup | undefined;
@@ -47,7 +52,7 @@ interface LocalRun {
   watched: WatchedRun;
 }
 
-/** All that this pod has to do with runs, by stream request. */
+/** The runs with which this pod has something to do, by stream request. */
 export interface LocalRuns {
   /** Makes the run active until `work` is done. Resolves with its result. */
   activate<T>(stream: StreamRef, stopping: AbortController, work: Promise<T>): Promise<T>;
@@ -55,14 +60,17 @@ export interface LocalRuns {
   reserve(stream: StreamRef): () => void;
   /** Watches the run until the returned function is called. */
   watch(stream: StreamRef): () => void;
-  /** Number of active runs, of one tenant where it is given. */
+  /** The number of active runs, with `tenant` only of that tenant. */
   countActive(tenant?: string): number;
   /** True while the run is active or reserved. */
   isBusy(streamRequestId: string): boolean;
   isReserved(streamRequestId: string): boolean;
-  /** Aborts the work on a run. `reason` is a RunInterruptedError where the pod stops, not the person. */
+  /**
+   * Aborts the work on a run. `reason` is a RunInterruptedError if the pod stops, and absent if the person stops the
+   * turn.
+   */
   interrupt(streamRequestId: string, reason?: RunInterruptedError): void;
-  /** Records a cleanup. A later one replaces an earlier one. */
+  /** Adds a cleanup, which replaces an earlier one of the run. */
   addCleanup(stream: StreamRef, term: number, kind: CleanupKind): PendingCleanup;
   cleanupOf(streamRequestId: string): PendingCleanup | undefined;
   removeCleanup(streamRequestId: string): void;
@@ -88,7 +96,7 @@ export function createLocalRuns(): LocalRuns {
       runs.delete(stream.streamRequestId);
   }
 
-  /** Counts up now, and down once when the returned function is first called. */
+  /** Increments a counter, and decrements it once when the returned function is first called. */
   function count(stream: StreamRef, counter: 'reservations' | 'readers'): () => void {
     const entry = entryFor(stream);
     entry[counter] += 1;

@@ -12,14 +12,14 @@ interface OfferOrphansDeps {
 }
 
 export interface OfferOrphansInput {
-  /** True to search also when no lease has lapsed, for runs whose entry in the queue was lost. */
+  /** True also searches when no lease has lapsed, for runs whose queue entry was lost. */
   readonly evenIfNoneLapsed: boolean;
   readonly signal?: AbortSignal;
 }
 
 /**
- * Offers the runs of pods whose lease has lapsed, and those without an owner, to all pods. A pod is forgotten once a
- * round finds none of its runs. Returns how many runs were offered. Throws `unavailable`; repeatable.
+ * Offers the runs of pods whose lease has lapsed, and runs without an owner, to all pods. A pod is forgotten once a
+ * round finds no runs of it. Returns the number of offered runs. Throws `unavailable`; repeatable.
  */
 export async function offerOrphans(
   { runs, heartbeats, runQueue }: OfferOrphansDeps,

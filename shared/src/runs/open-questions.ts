@@ -7,7 +7,7 @@ import { openPages } from '../elicitations/open-pages.ts';
 const REASON = 'run_stopped';
 
 /**
- * Withdraws every open question and approval of a turn: those of its own run and those of its delegates. Their waiters return.
+ * Withdraws every open question and approval of a turn, including those of its delegates. Their waiters then return.
  * Repeatable. Throws `unavailable`.
  */
 export async function withdrawOfTurn(
@@ -18,14 +18,17 @@ export async function withdrawOfTurn(
   const pages = openPages((request) => engine.openRecords(request), { owner, conversationId });
   for await (const { records, now } of pages) {
     const ofTurn = records.filter(({ row }) => row.definition.streamRequestId === streamRequestId);
-    // The page has the rows: each withdrawal is one commit.
+    // The page already contains the rows, so each withdrawal costs only one commit.
     await Promise.all(
       ofTurn.map((record) => withdraw(engine, tenant, record.row.id, { seen: { ...record, now } })),
     );
   }
 }
 
-/** Withdraws the questions that one run waits for by its record, not those of its delegates. Repeatable. Throws `unavailable`. */
+/**
+ * Withdraws the questions for which one run waits according to its record, but not those of its delegates. Repeatable.
+ * Throws `unavailable`.
+ */
 export async function withdrawOfRun(
   engine: Pick<Engine, 'withdrawRecord'>,
   { tenant, pauses }: Pick<Run, 'tenant' | 'pauses'>,
@@ -33,7 +36,7 @@ export async function withdrawOfRun(
   await Promise.all(openPauses(pauses).map(({ elicitationId }) => withdraw(engine, tenant, elicitationId)));
 }
 
-/** Withdraws one question. A question that has ended stays as it is. Throws `unavailable`. */
+/** Withdraws one question, unless it has ended. Throws `unavailable`. */
 export async function withdraw(
   engine: Pick<Engine, 'withdrawRecord'>,
   tenant: StreamRef['tenant'],

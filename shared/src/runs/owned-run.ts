@@ -14,7 +14,7 @@ interface OwnedRunDeps {
   readonly runQueue: Pick<RunQueue, 'offer'>;
 }
 
-/** A run that this pod owns under one term, and what its work may do with it. */
+/** A run that this pod owns under one term, with the operations that the work on it needs. */
 export interface OwnedRun {
   readonly run: RunRef;
   readonly writer: RunWriter;
@@ -25,7 +25,7 @@ export interface OwnedRun {
   release(reason: unknown, waits: Waits): Promise<ReleaseKind>;
   /** Aborted once `release` has settled. */
   readonly released: AbortSignal;
-  /** Withdraws the turn's open questions, unless another pod owns the run by now. Retries while Redis is unavailable. */
+  /** Withdraws the turn's open questions, unless another pod now owns the run. Retries while Redis is unavailable. */
   withdrawQuestions(): Promise<void>;
   /** Stops the delegates, then withdraws the questions. Retries while Redis is unavailable. */
   abandonWaits(): Promise<void>;

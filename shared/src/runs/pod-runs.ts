@@ -1,3 +1,8 @@
+/**
+ * The life of the runs on one pod: begin or claim, own, end, release. What an agent does in a run is passed in as work
+ * and not known here.
+ */
+
 import { randomUUID } from 'node:crypto';
 import { type ErrorCode, isParleyError, ParleyError, QUOTA_CODES } from '@parley/core/domain/errors';
 import type { StreamRef } from '@parley/core/domain/ids';
@@ -18,10 +23,10 @@ import { createRecovery, type Recovery } from './recover.ts';
 import { stopTurn } from './stop.ts';
 
 const FIRST_TERM = 1;
-// A rollout of a configuration lets a pod with the new one take the run within this time.
+// During a rollout, a pod with the new configuration takes the run within this time.
 const DEFERRAL_MS = 60_000;
 const DEATHS_MAX = 5;
-// Errors of a begin that has changed nothing.
+// Errors of a `begin` that has changed nothing.
 const REFUSALS: readonly ErrorCode[] = ['turn_running', 'idempotency_mismatch', ...QUOTA_CODES];
 
 export interface PodRunsDeps {
@@ -31,22 +36,28 @@ export interface PodRunsDeps {
   readonly heartbeats: Pick<Heartbeats, 'beat' | 'alive' | 'connected'>;
   /** Delivers orphaned and resumed runs to this pod, and offers runs to all pods. */
   readonly runQueue: RunQueue;
-  /** The pod's name, for people. Each start of the pod is an owner of its own. */
+  /** The readable name of the pod. Each start of the pod is a different owner. */
   readonly pod: string;
   readonly leaseTiming?: LeaseTiming | undefined;
-  /** Runs that this pod works on at once. A full pod begins none, and takes none from the queue. No limit when absent. */
+  /**
+   * The maximum number of runs on which this pod works at once. A full pod begins no runs and takes none from the
+   * queue. No limit when absent.
+   */
   readonly runsMax?: number;
-  /** The same for the runs of one tenant, of which no more begin. */
+  /** The maximum for the runs of one tenant; it only prevents beginning more. */
   readonly tenantRunsMax?: number;
-  /** False for an agent that this pod's configuration does not have; such runs are left to other pods for a while. */
+  /**
+   * False for an agent that this pod's configuration lacks. Runs of such agents are left to other pods for
+   * `deferralMs`.
+   */
   readonly knowsAgent?: (agent: string) => boolean;
-  /** For how long, in ms. */
+  /** How long such runs are left to other pods, in ms. */
   readonly deferralMs?: number;
-  /** A run is ended when so many of its owners died soon after they got it, or four times as many died in all. */
+  /** A run is ended after this many quick deaths of its owners, or after four times as many deaths in all. */
   readonly deathsMax?: number;
-  /** Called with the limit for which a run was not begun. */
+  /** Called with the limit that refused a run. */
   readonly onRefused?: (limit: RunLimit) => void;
-  /** Receives errors of the recovery that are no outage. */
+  /** Receives errors of the recovery, except outages. */
   readonly onFault: (error: unknown, run: StreamRef) => void;
 }
 
@@ -54,39 +65,42 @@ export interface PodRunsDeps {
 type RunLimit = `${ReachedQuota['of']}-${ReachedQuota['quota']}` | 'pod-turns' | 'pod-tenant-turns';
 
 /**
- * Work on a run that this pod owns. `stopping` aborts it: with a RunInterruptedError where the pod stops, else because
- * the person stopped the turn. Resolves to true once the run's end is written, or once another pod owns the run. Never
- * rejects.
+ * Work on a run that this pod owns. `stopping` aborts it: with a RunInterruptedError if the pod stops, and otherwise
+ * because the person stopped the turn. Resolves to true once the end of the run is written, or another pod owns the
+ * run. Never rejects.
  */
 export type Work = (owned: OwnedRun, stopping: AbortController) => Promise<boolean>;
 
 /** Work on a run that this pod has claimed. `record` is the run as its previous owner left it. */
 type ClaimedWork = (owned: OwnedRun, record: Run, stopping: AbortController) => Promise<boolean>;
 
-/** The runs of one pod: their life from begin or claim to end, without what they do. */
+/** The runs of one pod: their life from begin or claim to end, without their content. */
 interface PodRuns extends Pick<LocalRuns, 'reserve' | 'watch'> {
-  /** This pod as an owner of runs. */
+  /** The owner name of this pod. */
   readonly owner: string;
   /**
-   * Begins a run and works on it; or finds the run that an earlier request with the same key began (`known`). Throws
-   * what `beginRun` throws, and `pod_busy` where this pod may not begin more. After `unavailable` a run with a key may
-   * have begun, and then continues; one without a key is ended.
+   * Begins a run and works on it, or finds the run that an earlier request with the same key began (`known`). Throws
+   * what `beginRun` throws, or `pod_busy` if this pod may not begin more runs. After `unavailable`, a run with a key
+   * may have begun and then continues; a run without a key is ended.
    */
   begin(run: Omit<NewRun, 'owner'>, work: Work): Promise<BeginResult & { type: 'begun' | 'known' }>;
   /**
-   * Ends a run that this pod may have begun, and that it does not work on: now, or as soon as that is possible. Nothing
-   * happens when the run has ended, or another pod owns it.
+   * Ends a run that this pod may have begun but does not work on, as soon as possible. Nothing happens when the run has
+   * ended, or another pod owns it.
    */
   endBegun(stream: StreamRef): void;
   /** Starts to claim runs from the queue. */
   claim(work: ClaimedWork): void;
-  /** As `Recovery.isRunning`. */
+  /** See `Recovery.isRunning`. */
   isRunning: Recovery['isRunning'];
-  /** As `Recovery.isWaiting`. */
+  /** See `Recovery.isWaiting`. */
   isWaiting(stream: StreamRef): Promise<boolean>;
-  /** Stops the conversation's running turn, on whichever pod it runs. False when none runs. Throws `unavailable`. */
+  /**
+   * Stops the running turn of the conversation, on whichever pod it is. False when none is running. Throws
+   * `unavailable`.
+   */
   stop(conversation: ConversationRef): Promise<boolean>;
-  /** Hands all runs of this pod over to other pods. Resolves once that is done. */
+  /** Hands over all runs of this pod to other pods, and resolves when that is done. */
   close(): Promise<void>;
 }
 
@@ -106,10 +120,10 @@ export function createPodRuns(deps: PodRunsDeps): PodRuns {
   const recovery = createRecovery({ ...deps, local, owner, hasLapsed: (other) => lease.hasLapsed(other) });
   const consumers: RunConsumer[] = [];
   let isClosing = false;
-  /** Runs that this pod is taking from the queue. */
+  /** The number of runs that this pod is taking from the queue. */
   let claiming = 0;
 
-  /** Other pods must see a living owner before this pod owns a run. */
+  /** Other pods must see this pod's lease before it owns a run. */
   async function ensureLease(): Promise<void> {
     await lease.renew();
     if (isClosing) {
@@ -134,7 +148,7 @@ export function createPodRuns(deps: PodRunsDeps): PodRuns {
     });
   }
 
-  /** A full pod leaves the runs of the queue to others. */
+  /** A full pod leaves queued runs to others. */
   function pauseWhileFull(): void {
     if (isClosing) return;
     for (const consumer of consumers) {
@@ -159,7 +173,7 @@ export function createPodRuns(deps: PodRunsDeps): PodRuns {
   }
 
   function startClaimed(work: ClaimedWork, { run, term }: ClaimedRun): void {
-    // The work that this pod did under an earlier term is fenced.
+    // Work that this pod started under an earlier term is stopped; its writes are fenced.
     local.interrupt(run.streamRequestId, new RunInterruptedError());
     const stopping = new AbortController();
     if (isClosing) stopping.abort(new RunInterruptedError());
@@ -190,7 +204,7 @@ export function createPodRuns(deps: PodRunsDeps): PodRuns {
             : undefined,
         (error: unknown) => cleanupAfterRefusal(error, run.request !== undefined),
       );
-      // Active before its record exists: no other request on this pod takes it for an orphan.
+      // The run is active before its record exists, so that no other request on this pod takes it for an orphan.
       activate(run, FIRST_TERM, stopping, worked);
       return begun;
     },
@@ -231,8 +245,8 @@ function cleanupAfter(hasEnded: boolean): CleanupKind | undefined {
 }
 
 /**
- * A begin whose reply was lost may have succeeded. A caller with a key repeats its request and must find the run at
- * work; a caller without one got an error.
+ * A `begin` whose reply was lost may have succeeded. A caller with a key repeats its request and must find the run
+ * working; a caller without a key got an error, so the run must end.
  */
 function cleanupAfterRefusal(error: unknown, hasKey: boolean): CleanupKind | undefined {
   if (isParleyError(error) && REFUSALS.includes(error.code)) return undefined;

@@ -1,15 +1,16 @@
 import type { RunWrite } from '../ports/runs/runs.ts';
 
-// Longer than what a crash (one second of unsynced writes) or a failover (unreplicated writes) can take.
+// This is longer than the writes that a crash (one second of unsynced writes) or a failover (unreplicated writes) can
+// lose.
 const KEEP_MS = 20_000;
 
 type Written = Pick<RunWrite, 'firstSeq' | 'events' | 'notes'>;
 
-/** The writes of a run that Redis has acknowledged lately and may still lose. */
+/** The recent writes of a run, which Redis has acknowledged but may still lose. */
 interface RecentWrites {
-  /** Adds a write at its acknowledgement. */
+  /** Adds a write when it is acknowledged. */
   add(write: Written): void;
-  /** The write with everything that was acknowledged lately before it. The run skips the events that it has. */
+  /** Puts all recently acknowledged writes in front of the given one. The run skips the events that it has. */
   withEarlier(write: RunWrite): RunWrite;
 }
 

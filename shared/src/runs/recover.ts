@@ -1,3 +1,7 @@
+/**
+ * Notices on every pod that runs were orphaned or missed a wake, and repairs that. Taking a run over is in `claim.ts`.
+ */
+
 import { isParleyError } from '@parley/core/domain/errors';
 import type { StreamRef } from '@parley/core/domain/ids';
 import { DETACHED, type RunStanding, UNOWNED } from '../domain/runs/run.ts';
@@ -9,9 +13,10 @@ import type { CleanupKind, LocalRuns, PendingCleanup, WatchedRun } from './local
 import { resumeIfMissed } from './resume.ts';
 
 const CHECKS_AT_ONCE = 50;
-// Redis may execute a command this long after the pod gave up on its reply.
+// Redis may still execute a command this long after the pod stopped waiting for its reply.
 const LATE_COMMAND_MS = 60_000;
-// The end of a wait resumes a detached run, and a lapsed lease makes an orphan. This check finds what both missed.
+// Normally, the end of a wait resumes a detached run, and a lapsed lease reveals an orphan. This slow check finds what
+// both missed.
 const RECHECK_MS = 30_000;
 
 interface RecoverDeps {
@@ -19,25 +24,28 @@ interface RecoverDeps {
   readonly runs: Runs;
   readonly runQueue: Pick<RunQueue, 'offer'>;
   readonly local: LocalRuns;
-  /** This pod as an owner of runs. */
+  /** The owner name of this pod. */
   readonly owner: string;
   readonly hasLapsed: (owner: string) => Promise<boolean>;
-  /** Receives every error that is no outage. */
+  /** Receives every error, except outages. */
   readonly onFault: (error: unknown, stream: StreamRef) => void;
 }
 
 /** Finds orphaned runs and offers them to all pods, so that one of them continues the run. */
 export interface Recovery {
   /**
-   * True while the run runs on any pod, is queued or detached; an orphan is offered first. `seen`: how it stood a moment ago.
-   * Throws `unavailable`.
+   * True while the run is running on any pod, queued or detached; an orphan is first offered. `seen` is a recent
+   * standing of the run. Throws `unavailable`.
    */
   isRunning(stream: StreamRef, seen?: RunStanding): Promise<boolean>;
   /** True when no pod can be working on the run. Throws `unavailable`. */
   isOrphaned(stream: StreamRef, standing: RunStanding): Promise<boolean>;
-  /** True for a detached run whose waits are all open; one that missed an end is resumed. Throws `unavailable`. */
+  /**
+   * True for a detached run whose waits are all open. If the end of a wait was missed, the run is resumed. Throws
+   * `unavailable`.
+   */
   isWaiting(stream: StreamRef): Promise<boolean>;
-  /** Cleans up after a run that this pod stopped working on: now, or as soon as that is possible. */
+  /** Cleans up after a run on which this pod stopped working, as soon as possible. */
   cleanUp(stream: StreamRef, term: number, kind: CleanupKind): void;
   /** Retries pending cleanups and checks the watched runs. */
   poll(): Promise<void>;
@@ -54,14 +62,14 @@ export function createRecovery(deps: RecoverDeps): Recovery {
   }
 
   async function offer(stream: StreamRef, { owner, term }: RunStanding): Promise<void> {
-    // Other pods do not take a run from this one while its lease holds.
+    // Other pods do not take a run from this pod while its lease is valid, so it releases the run first.
     const offered = owner === self ? await runs.takeOver(stream, term, UNOWNED) : term;
     if (offered !== undefined) await deps.runQueue.offer(stream, offered);
   }
 
   async function isRunning(stream: StreamRef, seen?: RunStanding): Promise<boolean> {
     const cleanup = local.cleanupOf(stream.streamRequestId);
-    // Its caller got an error, so it must not be found running.
+    // The caller of this run got an error, so the run must not be found running.
     if (cleanup?.kind === 'end') await runCleanup(cleanup);
     const standing = cleanup === undefined && seen !== undefined ? seen : await runs.standing(stream);
     if (standing?.status !== 'running') return false;
@@ -73,19 +81,22 @@ export function createRecovery(deps: RecoverDeps): Recovery {
   async function runCleanup({ stream, term, kind, since }: PendingCleanup): Promise<void> {
     if (local.isBusy(stream.streamRequestId)) return;
     const standing = await runs.standing(stream);
-    // The begin may still arrive.
+    // The `begin` command may still reach Redis.
     if (standing === undefined && performance.now() - since < LATE_COMMAND_MS) return;
     if (standing?.status === 'running' && isUnchanged(standing, term))
       await (kind === 'end' ? endOrphan(deps, stream, standing) : offer(stream, standing));
     local.removeCleanup(stream.streamRequestId);
   }
 
-  /** True also after an earlier attempt that released the run and then failed. */
+  /** True as well after an earlier attempt that released the run and then failed. */
   function isUnchanged({ owner, term }: RunStanding, cleanupTerm: number): boolean {
     return owner === self ? term === cleanupTerm : owner === UNOWNED && term === cleanupTerm + 1;
   }
 
-  /** Reads one record for a run that is new, may be orphaned, or was not checked for long; else at most one lease. */
+  /**
+   * Reads the record of a run that is new, may be orphaned, or was not checked for long; otherwise it reads at most one
+   * lease.
+   */
   async function check(watched: WatchedRun, hasLapsed: (owner: string) => Promise<boolean>): Promise<void> {
     const { stream, seen } = watched;
     if (local.isBusy(stream.streamRequestId)) return;

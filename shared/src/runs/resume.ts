@@ -15,7 +15,7 @@ export interface ResumeRunDeps {
 }
 
 const PLACES = 16;
-// A worker that has not heard of a resumption finds it before.
+// A worker that missed the announcement of a resumption finds it before this time.
 const LATE_MS = 30_000;
 
 /** The delivery kind that resumes detached runs. */
@@ -34,15 +34,15 @@ export function resumeRunKind(deps: ResumeRunDeps): DeliveryKind {
 }
 
 /**
- * Offers a detached run, and the detached run that waits for it, to all pods; one of them continues it. `term` is the
- * one that the run was detached under, so that a repeated call changes nothing. Throws `unavailable`.
+ * Offers a detached run, and a detached run that waits for it, to all pods; one of them continues it. `term` is the
+ * term under which the run was detached, so that a repeated call changes nothing. Throws `unavailable`.
  */
 export async function resumeRun(deps: ResumeRunDeps, stream: StreamRef, term: number): Promise<void> {
   const { runs, runQueue } = deps;
   const queued = await runs.takeOver(stream, term, UNOWNED);
   if (queued !== undefined) await runQueue.offer(stream, queued);
   const standing = await runs.standing(stream);
-  // Detached again in the meantime: that is another wait.
+  // If the run was detached again since, that is a different wait.
   if (standing?.parent === undefined || standing.owner === DETACHED) return;
   const parent = { ...stream, streamRequestId: standing.parent.streamRequestId };
   const waiting = await runs.standing(parent);
@@ -56,9 +56,9 @@ interface ResumeIfMissedDeps extends ResumeRunDeps {
 }
 
 /**
- * Resumes a detached run one of whose waits has ended, or whose rest has. The commit that ended the wait notes the resumption in
- * the outbox, that of a rest the one that began it; a failover of Redis may have lost that note. True when all waits of the
- * run are still open. Throws `unavailable`.
+ * Resumes a detached run if one of its waits, or its rest, has ended. Normally the commit that ended a wait notes the
+ * resumption in the outbox, and so does the commit that began a rest, but a failover of Redis may have lost that note.
+ * Returns true when all waits of the run are still open. Throws `unavailable`.
  */
 export async function resumeIfMissed(
   deps: ResumeIfMissedDeps,
@@ -68,7 +68,8 @@ export async function resumeIfMissed(
   const { run, now } = await deps.runs.read(stream);
   if (run === undefined) return false;
   const areOpen = await Promise.all([...areQuestionsOpen(deps, run), ...areDelegatesWaiting(deps, run)]);
-  // Those who look at a turn must not have its task read more often than its server asks for.
+  // A resting turn is not resumed before its rest is over: readers of the turn must not cause its remote task to be
+  // polled more often than the remote server allows.
   const isOver = run.restsUntil === undefined ? areOpen.length === 0 : now >= run.restsUntil + LATE_MS;
   if (!isOver && areOpen.every(Boolean)) return true;
   await resumeRun(deps, stream, term);

@@ -11,8 +11,8 @@ interface StopDeps {
 }
 
 /**
- * Requests a running turn and all its delegates to stop, on whichever pods they work, and withdraws their open
- * questions. False when the turn does not run. Throws `unavailable`; repeatable.
+ * Requests that a running turn and all its delegates stop, on whichever pods they are, and withdraws their open
+ * questions. False when the turn is not running. Throws `unavailable`; repeatable.
  */
 export async function stopTurn(
   { engine, runs }: StopDeps,
@@ -21,14 +21,14 @@ export async function stopTurn(
 ): Promise<boolean> {
   if (!(await runs.stop(run))) return false;
   onRequested();
-  // Before the questions end: no delegate continues with a withdrawn question.
+  // Delegates are stopped before the questions are withdrawn, so that none continues because of a withdrawn question.
   await stopDelegates(runs, run);
-  // The owner withdraws them too. For an owner that only waits, the withdrawal is how it learns of the stop.
+  // The owner withdraws them too, but an owner that is only waiting learns of the stop by the withdrawal.
   await withdrawOfTurn(engine, run);
   return true;
 }
 
-/** Requests the delegates of a run, and theirs, to stop. Throws `unavailable`; repeatable. */
+/** Requests that the delegates of a run, and their delegates, stop. Throws `unavailable`; repeatable. */
 export async function stopDelegates(runs: Pick<Runs, 'read' | 'stop'>, stream: StreamRef): Promise<void> {
   const { run } = await runs.read(stream);
   for (const delegate of run === undefined ? [] : delegatesOf(run)) {
@@ -57,7 +57,7 @@ export async function stopDelegate(
   }
 }
 
-/** The delegates' runs that a run waits for, by its record. */
+/** The delegates' runs for which a run waits, according to its record. */
 export function delegatesOf({ tenant, userId, calls }: Run): StreamRef[] {
   return calls.flatMap(({ run: streamRequestId, state }) =>
     streamRequestId === undefined || state !== 'dispatched' ? [] : [{ tenant, userId, streamRequestId }],

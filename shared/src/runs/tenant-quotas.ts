@@ -2,24 +2,24 @@ import type { ReachedQuota } from '../domain/runs/commands.ts';
 import type { Limits } from '../ports/limits.ts';
 import { type NewRun, type Runs, type RunWrite, tokensOf } from '../ports/runs/runs.ts';
 
-/** What the turns of all people of one tenant may use in a day, over all pods. */
+/** The daily quotas of all people of one tenant together, enforced by all pods. */
 export interface TenantQuotas {
-  /** Turns that begin, and so also new conversations. */
+  /** The maximum number of begun turns. It also limits new conversations. */
   readonly turns: number;
-  /** Tokens of models. */
+  /** The maximum number of model tokens. */
   readonly tokens: number;
-  /** Bytes of messages, steps and tool calls. The events of the feeds repeat them and do not count. */
+  /** The maximum size of messages, steps and tool calls. Events of feeds repeat them and do not count. */
   readonly storedBytes: number;
 }
 
 const A_DAY_SECONDS = 86_400;
-/** No user has this name: the budgets are the tenant's. */
+/** The user name of the tenant's budgets; no person can have it. */
 const TENANT_USER = '\u0000tenant';
 
 /**
- * The same runs, kept within the quotas of their tenants. These lie in other buckets than the runs, so they are counted
- * beside the writes: a turn that runs is not cut, the next one is refused, and what pods take ahead counts as used. A turn
- * counts once it has begun, so that requests that begin none take nothing from the others.
+ * Wraps runs so that the quotas of their tenants apply. These are counted separately from the writes, because they are
+ * in other buckets: a running turn is never cut, but the next one is refused; and points that pods took in advance
+ * count as used. A turn counts only once it has begun, so that refused requests use up nothing.
  */
 export function withTenantQuotas(runs: Runs, limits: Pick<Limits, 'take'>, quotas: TenantQuotas): Runs {
   const budgets = { turns: quotas.turns, tokens: quotas.tokens, storage: quotas.storedBytes } as const;
@@ -43,7 +43,7 @@ export function withTenantQuotas(runs: Runs, limits: Pick<Limits, 'take'>, quota
     return undefined;
   }
 
-  /** True for a turn that an earlier request with its key has begun. */
+  /** True for a turn that an earlier request with the same key has begun. */
   async function isKnown(run: NewRun): Promise<boolean> {
     return run.request !== undefined && (await runs.standing(run)) !== undefined;
   }
@@ -52,7 +52,7 @@ export function withTenantQuotas(runs: Runs, limits: Pick<Limits, 'take'>, quota
     const taking = (Object.entries(spent) as [Quota, number][])
       .filter(([, points]) => points > 0)
       .map(([quota, points]) => take(tenant, quota, points));
-    // What cannot be counted while Redis is unavailable is not counted.
+    // During an outage of Redis, the use is not counted.
     void Promise.allSettled(taking);
   }
 

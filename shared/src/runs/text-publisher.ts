@@ -2,25 +2,30 @@ import { CHARACTERS_AHEAD_MAX } from '@parley/core/domain/events';
 import type { TurnEvent } from '../domain/runs/turn-events.ts';
 import type { RunText } from '../ports/runs/runs.ts';
 
-/** How long text waits for more text since the last piece went out, in ms. */
+/** How long new text waits for more text after the last piece was published, in ms. */
 export const COALESCE_MS = 25;
-/** Text that does not wait any more. */
+/** Text of this length is published without waiting. */
 export const COALESCE_CHARACTERS = 256;
 
-/** Text that waits to be written as the next event of a run. */
+/** Text that is waiting to be written as the next event of a run. */
 export type PendingText = Extract<TurnEvent, { type: 'text-delta' }>;
 
 interface TextPublisherDeps {
-  /** The text that the next event of the run begins with; nothing while another event comes first. */
+  /** The text with which the next event of the run will begin; undefined while another event comes first. */
   readonly pending: () => PendingText | undefined;
   readonly publish: (text: Pick<RunText, 'block' | 'offset' | 'text'>) => void;
 }
 
-/** Publishes text before it is written: models speak a few characters at a time, and one write for each costs too much. */
+/**
+ * Publishes text before it is written: models produce a few characters at a time, and a write for each would cost too
+ * much.
+ */
 interface TextPublisher {
-  /** More text is pending. A piece goes out at once, unless the last one went out a short time ago. */
+  /**
+   * Call when more text is pending. A piece is published at once, unless the last one was published a short time ago.
+   */
   grown(): void;
-  /** The pending text is being written. */
+  /** Call when the pending text is being written. */
   taken(): void;
 }
 

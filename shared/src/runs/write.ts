@@ -1,3 +1,8 @@
+/**
+ * The one writer of a run on its pod: it orders, batches, coalesces and repeats writes. What a write may do is decided
+ * by `domain/runs/transition.ts` in the store.
+ */
+
 import { retryWhileUnavailable } from '../async/retry-while-unavailable.ts';
 import type { RunRef } from '../domain/runs/run.ts';
 import type { TurnEvent } from '../domain/runs/turn-events.ts';
@@ -6,11 +11,13 @@ import { createRecentWrites } from './recent-writes.ts';
 import { COALESCE_CHARACTERS, COALESCE_MS, createTextPublisher, type PendingText } from './text-publisher.ts';
 
 const QUEUE_MAX = 500;
-/** Text that was published is written after so long at the latest, in ms: a reader that comes back waits for it. */
+/**
+ * Published text is written after at most this time, in ms, because a reader that reconnects gets only written text.
+ */
 const STORE_MS = 500;
 const STORE_CHARACTERS = 4_000;
 
-/** Another pod owns the run, or the run has ended. Work on it must stop and write nothing more. */
+/** Another pod owns the run, or the run has ended. The work must stop and write nothing more. */
 export class RunFencedError extends Error {
   constructor() {
     super('Another pod owns the run, or the run has ended.');
@@ -18,7 +25,7 @@ export class RunFencedError extends Error {
   }
 }
 
-/** A wait that the run was detaching for has already ended. */
+/** One of the waits for which the run was to be detached has already ended. */
 class WaitEndedError extends Error {}
 
 /** The turn's feed has reached its size limit (`PARLEY_LIMIT_TURN_BYTES`). */
@@ -29,7 +36,7 @@ export class TurnTooLargeError extends Error {
   }
 }
 
-/** Redis has lost more of the run than its writer remembers. The run can only be ended. */
+/** Redis has lost more of the run than its writer can write again. The run can only be ended. */
 export class RunLostError extends Error {
   constructor() {
     super('Redis has lost more of the run than its pod can write again.');
@@ -41,24 +48,25 @@ interface RunWriterOptions {
   readonly runs: Pick<Runs, 'read' | 'write' | 'publish'>;
   readonly run: RunRef;
   readonly term: number;
-  /** Sequence number of the last event in the run. */
+  /** The sequence number of the run's last event. */
   readonly writerSeq: number;
 }
 
 type RunEnd = NonNullable<RunWrite['end']>;
 
-/** What the last write of a run does beyond appending events and saving notes. */
+/** What the last write of a run does in addition to appending events and saving notes. */
 type FinalWrite = Pick<RunWrite, 'end' | 'detach'> & { readonly event?: TurnEvent };
 
 /**
- * Writes a run's events and notes in order and in batches. Retries while Redis is unavailable, and writes again what
- * Redis has lost of the last seconds. Every method rejects with RunFencedError once another pod owns the run, with
- * TurnTooLargeError once the feed is full, and with RunLostError once more was lost; after these two, `end` still works.
+ * Writes a run's events and notes in order and in batches. It retries while Redis is unavailable, and repeats recent
+ * writes that Redis has lost. Every method rejects with RunFencedError once another pod owns the run, with
+ * TurnTooLargeError once the feed is full, and with RunLostError once too much was lost; after the last two, `end`
+ * still works.
  */
 export interface RunWriter {
   /**
-   * Queues an event. Text of one block is coalesced, and published before it is written. Waits for a write only when the
-   * queue is full.
+   * Queues an event. Text of one block is coalesced, and published before it is written. Waits for a write only when
+   * the queue is full.
    */
   append(event: TurnEvent): Promise<void>;
   /** Saves notes after all queued events. Resolves once both are written. */
@@ -66,8 +74,7 @@ export interface RunWriter {
   /** Saves notes with the next write. For notes that a pod could reconstruct after a take-over. */
   saveSoon(notes: readonly RunNote[]): Promise<void>;
   /**
-   * Writes the queue, even when it is empty, to learn whether the run was stopped or taken over. Does nothing when the
-   * last write was less than `ageMs` ago.
+   * Makes a write, even an empty one, to learn of a stop or take-over, unless the last one was less than `ageMs` ago.
    */
   poll(ageMs?: number): Promise<void>;
   /** Detaches the run until one of these waits ends, and appends `turn-detached`. False when one has already ended. */
@@ -92,26 +99,26 @@ export function createRunWriter({ runs, run, term, writerSeq }: RunWriterOptions
   let queue: TurnEvent[] = [];
   let notes: RunNote[] = [];
   let nextSeq = writerSeq + 1;
-  /** May skip numbers, but never repeats one. */
+  /** The ordinal of the last write. Numbers may be skipped, but are never repeated. */
   let writes = 0;
-  /** Why no further event can be written. From then on the queue stays empty: a gap would precede each event. */
+  /** Why no further event can be written. The queue then stays empty, because of the gap. */
   let fault: unknown;
   let timer: { readonly at: number; readonly handle: NodeJS.Timeout } | undefined;
   let writing: Promise<void> = Promise.resolve();
-  /** Writes that are under way or wait for one. */
+  /** The number of writes that are running or queued. */
   let writesDue = 0;
   let wroteAt = 0;
   let outcome: RunEnd['status'] | undefined;
   const publisher = createTextPublisher({ pending: pendingText, publish });
 
-  /** Runs one write after the other. Each takes the whole queue when it starts. */
+  /** Queues a write after the running one. It takes the whole queue of events when it starts. */
   function flush(final: FinalWrite = {}, evenIfEmpty = final.end !== undefined): Promise<void> {
     clearTimeout(timer?.handle);
     timer = undefined;
     publisher.taken();
     writesDue += 1;
     const done = writing.then(() => writeQueued(final, evenIfEmpty));
-    // The next write runs regardless; the caller of this one gets its error.
+    // The next write runs in any case; only the caller of this one gets its error.
     writing = done
       .catch(() => undefined)
       .then(() => {
@@ -130,7 +137,7 @@ export function createRunWriter({ runs, run, term, writerSeq }: RunWriterOptions
     writes += 1;
     queue = [];
     notes = [];
-    // Also while it is under way: a second poll must not queue behind one that an outage delays.
+    // This also holds while the write is running: a second poll must not queue behind one that an outage delays.
     wroteAt = Number.POSITIVE_INFINITY;
     try {
       const result = await retryWhileUnavailable(() => send(write));
@@ -145,7 +152,8 @@ export function createRunWriter({ runs, run, term, writerSeq }: RunWriterOptions
         notes = [...batch.notes, ...notes];
       } else {
         fault = error;
-        // What is queued can never follow. Were it kept, the end of each refused write would schedule the next at once.
+        // Queued events can never follow the lost ones. If they were kept, every refused write would schedule the next
+        // one at once.
         queue = [];
       }
       if (error instanceof RunFencedError) fenced.abort(error);
@@ -160,7 +168,7 @@ export function createRunWriter({ runs, run, term, writerSeq }: RunWriterOptions
     return result === 'behind' ? runs.write(run, recent.withEarlier(write)) : result;
   }
 
-  /** Lets the end follow the events that the run still has. */
+  /** Continues the numbering after the events that the run still has, so that the end can be written. */
   async function giveUpLost(): Promise<never> {
     const { run: record } = await retryWhileUnavailable(() => runs.read(run));
     if (record === undefined) throw new RunFencedError();
@@ -186,13 +194,13 @@ export function createRunWriter({ runs, run, term, writerSeq }: RunWriterOptions
     if (result === 'stopping') stopped.abort();
   }
 
-  /** The queue when it is one text and there is nothing else to write. */
+  /** The queued text, if one text is all there is to write. */
   function onlyText(): PendingText | undefined {
     const [first, ...more] = queue;
     return more.length + notes.length === 0 && first?.type === 'text-delta' ? first : undefined;
   }
 
-  /** The queue when it is one text and nothing is written before it: then that text begins the next event. */
+  /** The queued text, if it is all that is queued and no write is running; the next event then begins with it. */
   function pendingText(): PendingText | undefined {
     return writesDue === 0 ? onlyText() : undefined;
   }
@@ -206,7 +214,7 @@ export function createRunWriter({ runs, run, term, writerSeq }: RunWriterOptions
       flushNow();
       return;
     }
-    // While a write is under way, text waits for its end, which schedules again: another write would take longer.
+    // While a write is running, text waits for its end, which schedules again.
     if (text !== undefined && writesDue > 0) return;
     flushWithin(text === undefined ? COALESCE_MS : STORE_MS);
     if (text !== undefined) publisher.grown();
@@ -227,11 +235,11 @@ export function createRunWriter({ runs, run, term, writerSeq }: RunWriterOptions
     runs.publish(run, { term, writerSeq: nextSeq - 1, ...text }).then(
       (result) => {
         if (result === 'stopping') stopped.abort();
-        // The write learns the same, and ends the work.
+        // A write gets the same result, and it ends the work.
         else if (result !== 'written') flushNow();
         if (writesDue === 0) wroteAt = performance.now();
       },
-      // Readers lack what follows until it is written.
+      // Publishing failed, so readers do not get the text until it is written.
       () => flushNow(),
     );
   }
@@ -269,7 +277,8 @@ export function createRunWriter({ runs, run, term, writerSeq }: RunWriterOptions
         await flush({ event, detach: waits }, true);
       } catch (error) {
         if (error instanceof WaitEndedError) return false;
-        // An earlier write whose reply was lost detached it, or another pod owns it. Either way this pod is done.
+        // Either an earlier copy of this write detached the run, or another pod owns it. In both cases, this pod is
+        // done.
         if (!(error instanceof RunFencedError)) throw error;
       }
       return true;
@@ -280,7 +289,7 @@ export function createRunWriter({ runs, run, term, writerSeq }: RunWriterOptions
   };
 }
 
-/** Adds an event to the queue, or its text to the last event there. */
+/** Adds an event to the queue, or its text to the last event in the queue. */
 function coalesce(queue: TurnEvent[], event: TurnEvent): void {
   const last = queue.at(-1);
   if (event.type === 'text-delta' && last?.type === 'text-delta' && last.block === event.block)

@@ -14,10 +14,13 @@ import { parseVaultKeys } from '../vault/key-ring.ts';
 import { pushIdentity } from '../vault/records.ts';
 import { seal, unseal } from '../vault/seal.ts';
 
-// For one update, including name resolution.
+// The time limit of one update, including name resolution.
 const PUSH_TIMEOUT_MS = 15_000;
 
-/** The push targets of A2A tasks. Undefined without vault keys: targets hold credentials, and are stored sealed only. */
+/**
+ * The push targets of A2A tasks. Undefined without vault keys, because targets contain credentials and are stored only
+ * sealed.
+ */
 export function createPushStoreOf(
   env: Env,
   { ownerRecords }: Pick<Backend, 'ownerRecords'>,
@@ -41,7 +44,7 @@ export function createPushStoreOf(
 const FINAL_FAULTS: ReadonlySet<string> = new Set(['refused_url', 'refused_address']);
 const GONE = 410;
 
-/** Sends updates of tasks, to public addresses only. */
+/** Sends updates of tasks, only to public addresses. */
 export function createPushSender({ allowLoopback }: { readonly allowLoopback: boolean }): SendPush {
   const guardedFetch = createGuardedFetch({ timeoutMs: PUSH_TIMEOUT_MS, body: 'ignored', allowLoopback });
   return async (target, update) => {
@@ -57,7 +60,7 @@ export function createPushSender({ allowLoopback }: { readonly allowLoopback: bo
   };
 }
 
-/** What proves to the receiver who pushes. */
+/** The headers that prove Parley's identity to the receiver. */
 function proofOf({ token, authentication }: PushTarget): Record<string, string> {
   return {
     ...(token !== '' && { 'x-a2a-notification-token': token }),

@@ -2,9 +2,9 @@ import type { Log } from '../observe/log.ts';
 
 /** Releases the resources of a process in reverse order of their acquisition. */
 export interface Releasers {
-  /** Adds the release of a resource that was just acquired. Throws once releasing has begun. */
+  /** Adds a function that releases a resource that was just acquired. Throws once releasing has begun. */
   add(release: () => unknown): void;
-  /** Releases everything, one after the other, then throws the first error, if any. Throws when called again. */
+  /** Releases everything, one after another, and then throws the first error, if any. Throws when called again. */
   release(): Promise<void>;
 }
 
@@ -47,7 +47,7 @@ export interface ShutdownOptions {
   readonly repeatMs?: number;
 }
 
-// Ctrl-C at a terminal reaches a process started by npm twice: from the terminal and from npm.
+// At a terminal, Ctrl-C reaches a process that npm started twice: from the terminal and from npm.
 const REPEAT_MS = 500;
 
 /**

@@ -2,24 +2,24 @@ import type { Log } from '../observe/log.ts';
 import type { RedisDiagnosis, RedisFault } from '../ports/redis-diagnosis.ts';
 
 interface RedisWatch {
-  /** Why Redis cannot be used; undefined while it can, and until that is known. */
+  /** Why Redis cannot be used; undefined while it can be used, or the reason is not known yet. */
   fault(): RedisFault | undefined;
   stop(): void;
 }
 
 interface RedisWatchOptions {
-  /** What it is called in the log. */
+  /** The name of this Redis in the log. */
   readonly name?: string;
   readonly diagnose: () => Promise<RedisDiagnosis>;
   readonly isUsable: () => Promise<boolean>;
   readonly log: Log;
-  /** Time between two looks, in ms. */
+  /** The time between two checks, in ms. */
   readonly everyMs?: number;
 }
 
 const EVERY_MS = 5_000;
 
-/** Says in the log why Redis cannot be used and what to do, once for each cause, and when it can be used again. */
+/** Logs why Redis cannot be used and what to do, once for each cause, and logs when it can be used again. */
 export function watchRedis({
   name = 'Redis',
   diagnose,
@@ -63,8 +63,8 @@ export function watchRedis({
 }
 
 /**
- * Judges a Redis that can be used by what it says of itself. Throws when it is too old for Parley. Warns where it removes
- * keys when its memory is full: open questions or credentials would be among them.
+ * Checks the properties of a usable Redis. Throws when it is too old for Parley. Warns when its eviction policy removes
+ * keys from a full memory, because these may be open questions or credentials.
  */
 export function checkRedis({ address, fault, evictionPolicy }: RedisDiagnosis, log: Log): void {
   if (fault?.code === 'too_old') throw new Error(fault.text);

@@ -1,32 +1,32 @@
 import { url as inspectorUrl } from 'node:inspector';
 import { Worker } from 'node:worker_threads';
 
-/** The thread ends the process after this many checks in a row between which the event loop has not turned. */
+/** The thread ends the process after this many consecutive checks without a turn of the event loop. */
 const CHECKS = 10;
-/** With a shorter limit, a collection of garbage could end a healthy process. In ms. */
+/** With a shorter limit, in ms, a garbage collection could end a healthy process. */
 const LIMIT_MIN_MS = 1_000;
-/** How long the thread waits for the stack of the main thread and for the reader of stderr, in ms. */
+/** How long the thread waits for the stack of the main thread, and for the reader of stderr, in ms. */
 const LAST_WORDS_MS = 2_000;
 /** The exit status of a process that the watchdog ended: an internal software error (EX_SOFTWARE of sysexits.h). */
 const EXIT_STATUS = 70;
-/** The thread only counts. Its memory is bounded, so that it costs a pod little. */
+/** The thread only counts, and its memory is limited, so that it costs a pod little. */
 const THREAD_LIMITS = { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 2 };
 
 interface WatchdogOptions {
-  /** The process ends once its event loop has not turned for so long, in ms; at least 1,000. 0: never. */
+  /** The process ends after its event loop has been blocked for this long, in ms: at least 1,000, or 0 for never. */
   readonly limitMs: number;
 }
 
 /**
- * Ends the process with status 70 when its event loop no longer turns, so that an orchestrator starts it anew: such a
- * process answers no probe, renews no lease and reacts to no signal. It first writes one line of JSON to stderr with the
- * functions that keep the loop busy. A process that was paused as a whole lives on, because the thread that checks was
- * paused as well; so does one while a debugger may attach to it. Returns a function that stops watching.
+ * Ends the process with status 70 when its event loop is blocked, so that an orchestrator restarts it: such a process
+ * answers no probe, renews no lease and reacts to no signal. It first writes one line of JSON to stderr with the
+ * functions that block the loop. A process that was suspended as a whole survives, because the checking thread was
+ * suspended too; so does one to which a debugger may attach. Returns a function that stops watching.
  */
 export function startWatchdog({ limitMs }: WatchdogOptions): () => void {
   if (limitMs === 0) return () => undefined;
   const checkMs = Math.round(Math.max(limitMs, LIMIT_MIN_MS) / CHECKS);
-  /** How often the loop has turned, and whether a debugger may attach. */
+  /** Shared memory: how often the loop has turned, and whether a debugger may attach. */
   const shared = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT));
   const turning = setInterval(() => {
     Atomics.add(shared, 0, 1);
@@ -40,10 +40,10 @@ export function startWatchdog({ limitMs }: WatchdogOptions): () => void {
     lastWordsMs: LAST_WORDS_MS,
     status: EXIT_STATUS,
   };
-  // Without the options of the process: the thread needs no loader, and no agent that a preload starts.
+  // The options of the process are not inherited, because the thread needs neither a loader nor a preloaded agent.
   const options = { eval: true, workerData, execArgv: [], env: {}, resourceLimits: THREAD_LIMITS };
   const thread = new Worker(THREAD, options);
-  // A process without a watchdog is better than a process that a fault of its watchdog ends.
+  // A process without a watchdog is better than one that a fault of its watchdog ends.
   thread.on('error', () => clearInterval(turning));
   thread.unref();
   return () => {
@@ -52,9 +52,10 @@ export function startWatchdog({ limitMs }: WatchdogOptions): () => void {
   };
 }
 
-// The source of the thread is a text, because a bundle, a build and a run from the sources would each look for its file
-// elsewhere. Debugger.pause interrupts a main thread that runs microtasks without end, and says where it is. The main
-// thread then exits by itself, since the kernel ignores a SIGKILL that the first process of a container sends to itself.
+// The thread's source is a text, because a bundle, a build and a run from the sources would each look for a file
+// elsewhere. Debugger.pause interrupts a main thread that runs microtasks without end, and tells where it is. The main
+// thread then exits by itself, because the kernel ignores a SIGKILL that the first process of a container sends to
+// itself.
 const THREAD = `
   const { write } = require('node:fs');
   const { shared, checkMs, limitMs, checks, lastWordsMs, status } = require('node:worker_threads').workerData;

@@ -1,9 +1,9 @@
 import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 
-/** The master keys. The active one seals. The others open records that they sealed before. */
+/** The master keys. The active one seals; the others still open older records. */
 export interface KeyRing {
   readonly activeId: string;
-  /** The key of that id. Undefined when the ring has none. */
+  /** The key with this id; undefined when the ring has none. */
   keyOf(id: string): KeyObject | undefined;
 }
 
@@ -52,7 +52,7 @@ export function createDevelopmentKeyRing(warn: (text: string) => void): KeyRing 
   warn(
     'PARLEY_VAULT_KEYS is not set: credentials are sealed with a random key of this process, and lost when it ends. Never use this in production.',
   );
-  // A unique id, so that records of another process are recognized as such.
+  // The id is unique, so that records of another process are recognised as such.
   const id = `development-${randomBytes(4).toString('hex')}`;
   return createRing(id, new Map([[id, randomBytes(KEY_BYTES)]]));
 }

@@ -1,10 +1,15 @@
+/**
+ * Addresses at which remote agents push, sealed so that every pod can read them without a stored record. Receiving a
+ * push is the A2A surface's business.
+ */
+
 import { createHash, createSecretKey, randomBytes, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import type { KeyRing } from './key-ring.ts';
 import { SealError, seal, unseal } from './seal.ts';
 import type { Vault } from './vault.ts';
 
-/** The call of a remote agent that an address for pushes is for, and what its sender must name. */
+/** The content of a push address: the call of a remote agent for which it was made, and what a sender must name. */
 const PushAddress = z.object({
   tenant: z.string(),
   userId: z.string(),
@@ -14,19 +19,19 @@ const PushAddress = z.object({
 });
 type PushAddress = z.infer<typeof PushAddress>;
 
-/** What an address is made of: its call, the id of the task at the remote agent, and the sender's token. */
+/** The input of an address: its call, the id of the task at the remote agent, and the sender's token. */
 interface PushedTask extends Pick<PushAddress, 'tenant' | 'userId' | 'callKey'> {
   readonly taskId: string;
   readonly token: string;
 }
 
 /**
- * Makes and reads the last part of the addresses at which remote agents push. Every pod reads them without a record: they
- * are sealed, and reveal nothing. Both throw `unavailable`.
+ * Makes and reads the last path segment of the addresses at which remote agents push. The segments are sealed, so every
+ * pod can read them without a stored record, and they reveal nothing. Both methods throw `unavailable`.
  */
 export interface PushAddresses {
   seal(task: PushedTask): Promise<string>;
-  /** Undefined for what no pod has sealed. */
+  /** Undefined for a text that no pod has sealed. */
   open(text: string): Promise<PushAddress | undefined>;
 }
 
@@ -38,7 +43,7 @@ const IDENTITY = {
   toolId: '',
   connectorId: '',
 } as const;
-// No tenant of a token can have this name.
+// No token can name this tenant.
 const KEY_REF = {
   tenant: '\0parley',
   userId: 'deployment',
@@ -47,15 +52,15 @@ const KEY_REF = {
 } as const;
 const KEY_ID = 'own';
 const KEY_BYTES = 32;
-/** An address under that key, with the wrapped key of its data. */
+/** The form of an address that was sealed under that key. */
 const FORM = /^v1\.own\.[A-Za-z0-9_-]{80}\.[A-Za-z0-9_-]+$/;
-/** How long the key is kept, and how long it is known that there is none: another pod may make it. */
+/** How long the key, or the knowledge that there is none, is cached; another pod may create the key. */
 const KEPT_MS = 60_000;
 const ABSENT_MS = 1_000;
 
 /**
- * Addresses live with remote agents as long as their tasks, so no change of master keys reaches them. They are sealed under
- * a key of the deployment, which rests in the vault.
+ * Remote agents keep addresses as long as their tasks, out of reach of a change of master keys. Therefore addresses are
+ * sealed under a separate key of the deployment, which the vault stores.
  */
 export function createPushAddresses(vault: Pick<Vault, 'read' | 'save'>): PushAddresses {
   async function storedKey(): Promise<KeyRing | undefined> {
@@ -67,7 +72,7 @@ export function createPushAddresses(vault: Pick<Vault, 'read' | 'save'>): PushAd
 
   let known: { readonly keys: Promise<KeyRing | undefined>; until: number } | undefined;
 
-  /** The key as it was a short time ago. Anybody may send addresses, and their number must not reach the vault. */
+  /** The cached key. Anybody may send addresses, and a flood of them must not reach the vault. */
   async function knownKey(): Promise<KeyRing | undefined> {
     const now = performance.now();
     if (known !== undefined && now < known.until) return known.keys;
@@ -90,7 +95,7 @@ export function createPushAddresses(vault: Pick<Vault, 'read' | 'save'>): PushAd
         known = { keys: Promise.resolve(stored), until: performance.now() + KEPT_MS };
         return stored;
       }
-      // Another pod may be first; then its key is read.
+      // If another pod stores a key first, that key is read.
       const value = randomBytes(KEY_BYTES).toString('base64url');
       await vault.save(KEY_REF, { kind: 'api_key', value }, 0);
     }
@@ -122,7 +127,7 @@ export function createPushAddresses(vault: Pick<Vault, 'read' | 'save'>): PushAd
   };
 }
 
-/** True for the text of a digest in an address. Takes the same time for every text of its length. */
+/** Compares a text with the digest in an address, in constant time for texts of the same length. */
 export function hasDigest(text: string, sealed: string): boolean {
   const right = Buffer.from(sealed, 'base64url');
   const given = digestOf(text);

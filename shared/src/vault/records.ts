@@ -21,7 +21,7 @@ export function roundIdentity({ tenant, userId, callKey, serverId }: RoundRef): 
   return { purpose: 'round', recordId: callKey, tenant, userId, toolId: serverId, connectorId: '' };
 }
 
-/** The identity to which a target of pushes is sealed. It includes the task. */
+/** The identity to which a push target is sealed. It includes the task. */
 export function pushIdentity({ tenant, userId, streamRequestId }: StreamRef): SealIdentity {
   return { purpose: 'push', recordId: streamRequestId, tenant, userId, toolId: '', connectorId: '' };
 }

@@ -1,23 +1,23 @@
 import type { OAuthCredential } from '../domain/credential.ts';
 import type { OpenedCredential } from './vault.ts';
 
-/** What to do with a credential before its use. */
+/** What to do with a credential before it is used. */
 export type Verdict =
   | { readonly next: 'use' }
-  /** It must be refreshed, and can be. `valid`: it may be used as it is if the refresh fails. */
+  /** Refresh it. With `valid`, it may still be used if the refresh fails. */
   | { readonly next: 'refresh'; readonly tokens: OAuthCredential; readonly valid: boolean }
-  /** Another one must be obtained, which needs no person. `valid`: it may be used as it is if that fails. */
+  /** Obtain another one, which needs no person. With `valid`, the present one may still be used if that fails. */
   | { readonly next: 'obtain'; readonly valid: boolean }
   /** Only the person can make it work again, by connecting. */
   | { readonly next: 'reconnect' };
 
 interface VerdictInput {
   readonly opened: OpenedCredential;
-  /** The version that a provider refused. If the stored credential has it, it must not be used as it is. */
+  /** The version that a provider refused. If that version is stored, it must not be used as it is. */
   readonly rejected: number | undefined;
   /** How long before its expiry a token counts as expired, in ms. */
   readonly skewMs: number;
-  /** True for a credential that is obtained without a person. */
+  /** True for a credential that Parley obtains without a person. */
   readonly isObtained?: boolean;
 }
 

@@ -1,3 +1,8 @@
+/**
+ * Refreshes credentials so that at most one refresh runs over all pods, because a second one may end the person's
+ * grant. Whether a refresh is needed is decided in `refresh-rules.ts`, and the HTTP call is the connector's.
+ */
+
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isParleyError } from '@parley/core/domain/errors';
@@ -21,19 +26,22 @@ export class InvalidGrantError extends Error {
  */
 export type RefreshCall = (tokens: OAuthCredential, signal: AbortSignal) => Promise<OAuthCredential>;
 
-/** As a `RefreshCall`, for tokens that need no person: there may be none before. */
+/** Obtains tokens without a person and without earlier tokens, under the rules of `RefreshCall`. */
 type ObtainCall = (signal: AbortSignal) => Promise<OAuthCredential>;
 
-/** How a credential gets new tokens: from those that it has, or without a person. */
+/** How a credential gets new tokens: from its present ones, or without a person. */
 export type Renewal = RefreshCall | { readonly obtain: ObtainCall };
 
 export type FreshCredential =
   | { readonly status: 'usable'; readonly credential: Secret<Credential>; readonly version: number }
-  /** There is none: the person has not connected yet, or has disconnected; or none is given without a person. */
+  /**
+   * There is no credential: the person has not connected or has disconnected, or the server gives none without a
+   * person.
+   */
   | { readonly status: 'absent' }
-  /** The person has to connect again; or no other one is given without a person. */
+  /** The person has to connect again, or the server gives no other credential without a person. */
   | { readonly status: 'reconnect_required'; readonly version: number }
-  /** It must be refreshed or obtained, and the authorization server cannot be reached. A later attempt may succeed. */
+  /** A refresh is necessary, but the authorization server cannot be reached. A later attempt may succeed. */
   | { readonly status: 'unavailable' };
 
 export interface FreshOptions {
@@ -48,7 +56,10 @@ export type FreshCredentialOf = (
   options?: FreshOptions,
 ) => Promise<FreshCredential>;
 
-/** `refused`: the grant has ended. `failed`: temporary. `overtaken`: a newer credential was written during the refresh and is kept. */
+/**
+ * `refused`: the grant has ended. `failed`: a temporary error. `overtaken`: a newer credential was written during the
+ * refresh, and is kept.
+ */
 type RefreshOutcome = 'refreshed' | 'refused' | 'failed' | 'overtaken';
 
 interface RefreshSettings {
@@ -106,13 +117,13 @@ interface RefreshAttempt {
   readonly ref: CredentialRef;
   readonly renewal: Renewal;
   readonly rejected: number | undefined;
-  /** Including the jitter. */
+  /** The skew, including the jitter. */
   readonly skewMs: number;
 }
 
 type MaybeCredential = OpenedCredential | undefined;
 
-/** Tries to get the lease, until the credential has been written by any process since it was `first` read. */
+/** Tries to get the lease, until any process has written the credential since it was first read. */
 async function refreshShared(attempt: RefreshAttempt, first: MaybeCredential): Promise<FreshCredential> {
   const { deps, settings, ref } = attempt;
   const holder = randomUUID();
@@ -128,7 +139,10 @@ async function refreshShared(attempt: RefreshAttempt, first: MaybeCredential): P
   }
 }
 
-/** Refreshes with the lease, unless its previous holder has. Then releases the lease, even if no caller waits any more. */
+/**
+ * Refreshes under the lease, unless its previous holder already did. Then releases the lease, even if no caller is
+ * waiting any more.
+ */
 async function refreshWithLease(
   attempt: RefreshAttempt,
   holder: string,
@@ -202,7 +216,7 @@ function mustRefresh(attempt: RefreshAttempt, first: MaybeCredential, opened: Ma
   return renewalOf(attempt, opened) !== undefined && !isNewSince(attempt, first, opened);
 }
 
-/** Gets the new tokens that a credential needs. Undefined where it needs none, or can have none. */
+/** The call that gets new tokens for a credential. Undefined when none is needed or possible. */
 function renewalOf(attempt: RefreshAttempt, opened: MaybeCredential): ObtainCall | undefined {
   const { renewal } = attempt;
   const verdict = opened && judgeOpened(attempt, opened);
@@ -213,7 +227,7 @@ function renewalOf(attempt: RefreshAttempt, opened: MaybeCredential): ObtainCall
   return async (signal) => mergeRefreshed(tokens, await renewal(tokens, signal));
 }
 
-/** True when the credential was written after the first read. A refresh would then give nothing newer. */
+/** True when the credential was written after the first read, so that a refresh would bring nothing newer. */
 function isNewSince({ rejected }: RefreshAttempt, first: MaybeCredential, opened: MaybeCredential): boolean {
   return opened?.state === 'usable' && opened.version !== first?.version && opened.version !== rejected;
 }
@@ -234,7 +248,7 @@ async function settleWithoutRefresh(
     : asStored(attempt, opened);
 }
 
-/** The result after a refusal. Tokens that need no person stay valid until their end. */
+/** The result after a refusal. Tokens that were obtained without a person stay valid until they expire. */
 async function settleRefused(attempt: RefreshAttempt, opened: MaybeCredential): Promise<FreshCredential> {
   if (opened === undefined) return { status: 'absent' };
   const verdict = judgeOpened(attempt, opened);

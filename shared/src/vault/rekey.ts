@@ -1,3 +1,8 @@
+/**
+ * Moves all sealed records to the active master key, so that old keys can be removed. It never sees a credential: only
+ * the wrapping of the data keys changes.
+ */
+
 import type { LapsingValue, SealedRecord, SealedStore } from '../ports/sealed.ts';
 import type { KeyRing } from './key-ring.ts';
 import { identityOf } from './records.ts';
@@ -8,22 +13,24 @@ export interface RekeyReport {
   readonly seen: number;
   /** Records whose data key was wrapped by the active key, in all rounds. */
   readonly rewrapped: number;
-  /** Records of the latest round that others changed at the same time. A further round checks them again. */
+  /** Records of the latest round that others changed at the same time. Another round checks them again. */
   readonly changed: number;
-  /** Records of the latest round that do not open: damaged, or sealed with a key that the ring lacks. */
+  /**
+   * Records of the latest round that cannot be opened: they are damaged, or sealed with a key that is not in the ring.
+   */
   readonly unreadable: number;
   /** Ids of the missing keys of the unreadable records. */
   readonly missingKeys: readonly string[];
-  /** Values of the latest round that another key has sealed and that end by themselves. */
+  /** Values of the latest round that are sealed with another key and will expire by themselves. */
   readonly lapsing: number;
-  /** After how long the last of those has ended, in ms. */
+  /** The time until the last of these values has expired, in ms. */
   readonly lapsedInMs: number;
   /** True when the latest round found every record under the active key. The other keys may then be removed. */
   readonly done: boolean;
 }
 
 interface RekeyDeps {
-  /** Everywhere that sealed values rest. */
+  /** All stores with sealed values. */
   readonly stores: readonly SealedStore[];
   readonly keys: KeyRing;
 }
@@ -37,10 +44,10 @@ interface RekeyOptions {
 const ROUNDS_MAX = 5;
 
 /**
- * Wraps the data key of every record with the active master key. Safe while pods read and write, because it replaces a
- * record only if it has not changed since it was read. May be stopped and started again, because it skips finished
- * records. Repeats until a round finds nothing to do. Pods that still seal with an older key would prevent that, so it
- * stops after some rounds and reports that it is not done. Throws the signal's reason, and `unavailable`.
+ * Wraps the data key of every record with the active master key. It is safe while pods read and write, because it
+ * replaces a record only if that has not changed since it was read. It may be stopped and started again, because it
+ * skips finished records. It repeats until a round finds nothing to do. If pods still seal with an older key, it stops
+ * after some rounds and reports that it is not done. Throws the signal's reason, or `unavailable`.
  */
 export async function rekey(deps: RekeyDeps, options: RekeyOptions = {}): Promise<RekeyReport> {
   let rewrapped = 0;

@@ -1,3 +1,8 @@
+/**
+ * Envelope encryption of all secrets: AES-256-GCM under a data key that a master key wraps, bound to an identity. Where
+ * sealed texts are stored is not known here.
+ */
+
 import { createCipheriv, createDecipheriv, type KeyObject, randomBytes } from 'node:crypto';
 import type { CredentialRef } from '../domain/credential.ts';
 import type { SealedKind } from '../ports/sealed.ts';
@@ -6,7 +11,7 @@ import type { KeyRing } from './key-ring.ts';
 /** The identity to which a record is sealed. It opens only with the same identity. */
 export interface SealIdentity extends CredentialRef {
   readonly purpose: SealedKind;
-  /** Distinguishes records with the same purpose and credential. Empty where there is only one. */
+  /** Distinguishes records with the same purpose and credential. Empty when there is only one. */
   readonly recordId: string;
 }
 
@@ -26,8 +31,8 @@ export class SealError extends Error {
 const VERSION = 'v1';
 const ALGORITHM = 'aes-256-gcm';
 const KEY_BYTES = 32;
-// Random per encryption, with the length that SP 800-38D recommends. A data key encrypts once. A master key may wrap 2^32
-// data keys before a collision of IVs becomes likely enough to matter.
+// IVs are random, with the length that SP 800-38D recommends. A data key encrypts only once. A master key may wrap 2^32
+// data keys before the risk of an IV collision matters.
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
@@ -39,7 +44,7 @@ interface Envelope {
 
 /**
  * Seals `text` for one identity with AES-256-GCM, under a random data key that the active master key wraps. Returns
- * `v1.<id of the master key>.<wrapped key>.<data>`, the last two as base64url of IV, ciphertext and tag.
+ * `v1.<id of the master key>.<wrapped key>.<data>`, where the last two are base64url of IV, ciphertext and tag.
  */
 export function seal(keys: KeyRing, identity: SealIdentity, text: string): string {
   const dataKey = randomBytes(KEY_BYTES);
@@ -47,7 +52,10 @@ export function seal(keys: KeyRing, identity: SealIdentity, text: string): strin
   return wrapped(keys, identity, dataKey, data);
 }
 
-/** Opens a record. Throws SealError when it was changed, has another identity, or its master key is not in the ring. */
+/**
+ * Opens a record. Throws SealError when the record was changed, has another identity, or its master key is not in the
+ * ring.
+ */
 export function unseal(keys: KeyRing, identity: SealIdentity, sealed: string): string {
   const envelope = parse(sealed);
   const dataKey = unwrapped(keys, identity, envelope);
@@ -56,7 +64,7 @@ export function unseal(keys: KeyRing, identity: SealIdentity, sealed: string): s
   return text;
 }
 
-/** The same record with its data key wrapped by the active master key. The data is unchanged. Throws as `unseal`. */
+/** The same record with its data key wrapped by the active master key; the data is unchanged. Throws like `unseal`. */
 export function rewrap(keys: KeyRing, identity: SealIdentity, sealed: string): string {
   const envelope = parse(sealed);
   return wrapped(keys, identity, unwrapped(keys, identity, envelope), envelope.data);
@@ -87,7 +95,7 @@ function masterKey(keys: KeyRing, id: string): KeyObject {
   );
 }
 
-/** The additional authenticated data. A JSON array is unambiguous for any texts. */
+/** The additional authenticated data. A JSON array is unambiguous, whatever the texts contain. */
 function authenticatedData(
   part: string,
   { purpose, recordId, tenant, userId, toolId, connectorId }: SealIdentity,
@@ -123,7 +131,7 @@ function parse(sealed: string): Envelope {
   return { keyId, wrappedKey: bytesOf(wrappedKey), data: bytesOf(data) };
 }
 
-/** Node's decoder accepts several texts for the same bytes. A record has exactly one. */
+/** Node's decoder accepts several texts for the same bytes, but a record has exactly one form. */
 function bytesOf(text: string | undefined): Buffer {
   const bytes = Buffer.from(text ?? '', 'base64url');
   if (text === undefined || bytes.toString('base64url') !== text) throw malformed();

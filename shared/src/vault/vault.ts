@@ -1,3 +1,8 @@
+/**
+ * The vault as the rest of Parley uses it: credentials in, credentials out, sealed in between. Refreshing is in
+ * `refresh.ts`, and storing in the back ends.
+ */
+
 import { BUCKET_COUNT } from '@parley/core/domain/ids';
 import type { Credential, CredentialRef } from '../domain/credential.ts';
 import type { CredentialState, FlowRef, StagedFlow, VaultStore } from '../ports/vault.ts';
@@ -11,47 +16,56 @@ export interface OpenedCredential {
   readonly credential: Secret<Credential>;
   readonly version: number;
   readonly state: CredentialState;
-  /** Time of the write, in ms on the store's clock, as is `expiresAt` of the credential. */
+  /** The time of the write, in ms on the store's clock, like the credential's `expiresAt`. */
   readonly savedAt: number;
-  /** Time of the read, on the same clock. */
+  /** The time of the read, on the same clock. */
   readonly now: number;
 }
 
 /**
- * Stores credentials, each sealed for one user, tool and connector. Their `expiresAt` is given on the clock of this process,
- * and kept and read on that of the store. Reading throws SealError when a record was changed or
- * its key is missing. Every call throws `unavailable` while the store is unavailable. No error contains a credential.
+ * Stores credentials, each sealed for one user, tool and connector. `expiresAt` is given on the clock of this process,
+ * and stored and returned on the clock of the store. Reading throws SealError when a record was changed or its key is
+ * missing. Every method throws `unavailable`. No error contains a credential.
  */
 export interface Vault {
   /** The credential of one user for one tool, usable or not. Undefined when there is none. */
   read(ref: CredentialRef): Promise<OpenedCredential | undefined>;
   /**
-   * Saves a credential and makes it usable. With `expectedVersion`, only if the stored one has that version (0: if there
-   * is none). Returns the new version, or undefined when another version is stored.
+   * Saves a credential and makes it usable. With `expectedVersion`, only if the stored one has that version (0: none is
+   * stored). Returns the new version, or undefined when another version is stored.
    */
   save(ref: CredentialRef, credential: Credential, expectedVersion?: number): Promise<number | undefined>;
   /**
-   * Stores the credential of a connect flow for at most `ttlMs`, not yet usable. A sweep must promote or drop it before,
-   * because the provider may accept it for longer.
+   * Stores the credential of a connect flow for at most `ttlMs`, without making it usable. A sweep must promote or drop
+   * it before then, because the provider may accept it for longer.
    */
   stage(flow: FlowRef, credential: Credential, ttlMs: number): Promise<void>;
   /**
-   * Makes the flow's staged credential the usable one, in one step. Returns its version, also when repeated, unless
+   * Makes the flow's staged credential the usable one, atomically. Returns its version; also on a repeat, unless
    * another flow has replaced it. Undefined when the flow was dropped, has expired or was replaced.
    */
   promote(flow: FlowRef): Promise<number | undefined>;
   /** The flow's staged credential, which stays staged. Undefined when there is none. */
   staged(flow: FlowRef): Promise<Secret<Credential> | undefined>;
-  /** Deletes the flow's staged credential and returns it, to be revoked. Undefined when none is staged, as after `promote`. */
+  /**
+   * Deletes the flow's staged credential and returns it for revocation. Undefined when none is staged, for example
+   * after `promote`.
+   */
   drop(flow: FlowRef): Promise<Secret<Credential> | undefined>;
   /**
    * Flows that staged a credential at least `olderThanMs` ago and were neither promoted nor dropped. The staged credential
    * may have expired. `drop` removes such a flow from this list in any case.
    */
   staleFlows(olderThanMs: number): AsyncIterable<StagedFlow>;
-  /** Records that the provider refuses this version. False when another version is stored, which may be accepted. */
+  /**
+   * Records that the provider refuses this version. False when another version is stored, which the provider may
+   * accept.
+   */
   markReconnect(ref: CredentialRef, version: number): Promise<boolean>;
-  /** Deletes the credential and returns it, to be revoked. A credential that does not open is deleted and not returned. */
+  /**
+   * Deletes the credential and returns it for revocation. A credential that cannot be opened is deleted but not
+   * returned.
+   */
   remove(ref: CredentialRef): Promise<Secret<Credential> | undefined>;
 }
 
@@ -106,7 +120,7 @@ export function createVault({ store, keys }: VaultDeps): Vault {
                 openCredential(keys, stagedIdentity(flow), staged),
               );
         const version = await store.promote(flow, staged, sealed);
-        // The staged record was changed since it was read, by a change of keys or by the flow. Read it again.
+        // A change of keys or the flow itself changed the staged record after it was read, so it is read again.
         if (version !== 'changed') return version;
       }
     },
@@ -115,7 +129,8 @@ export function createVault({ store, keys }: VaultDeps): Vault {
       return staged === undefined ? undefined : openIfPossible(stagedIdentity(flow), staged);
     },
     async drop(flow) {
-      // Read first: if the removal is sent twice, only the first reply has the removed record, and it may be lost.
+      // The record is read before it is removed: if the removal is sent twice, only the first reply contains the
+      // record, and that reply may be lost.
       const staged = await store.readStaged(flow);
       const dropped = await store.drop(flow);
       return dropped && staged !== undefined ? openIfPossible(stagedIdentity(flow), staged) : undefined;
@@ -125,7 +140,7 @@ export function createVault({ store, keys }: VaultDeps): Vault {
     async remove(ref) {
       for (;;) {
         const stored = await store.read(ref);
-        // Without a credential too, because the list of its owner may still name it.
+        // The removal is also sent when no credential is stored, because the owner's list may still name one.
         if (!(await store.remove(ref, stored?.version ?? 0))) continue;
         return stored && openIfPossible(credentialIdentity(ref), stored.sealed);
       }
@@ -133,7 +148,10 @@ export function createVault({ store, keys }: VaultDeps): Vault {
   };
 }
 
-/** The credential with its end on the clock of the store: the clocks of the processes that read it may differ. */
+/**
+ * Converts the expiry of a credential to the clock of the store, because the clocks of the processes that read it may
+ * differ.
+ */
 async function onStoreClock(
   store: VaultStore,
   ref: CredentialRef,
@@ -142,7 +160,7 @@ async function onStoreClock(
   if (credential.kind !== 'oauth2' || credential.expiresAt === undefined) return credential;
   const before = Date.now();
   const aheadMs = (await store.now(ref)) - before;
-  // The time on the way is no difference of clocks.
+  // A small difference is only the time of the round trip.
   if (Math.abs(aheadMs) < SAME_CLOCK_MS) return credential;
   return { ...credential, expiresAt: credential.expiresAt + aheadMs };
 }

@@ -1,16 +1,17 @@
-// A pod refuses by itself for this long, and then asks Redis again: another pod, or an operator, may have reset the budget.
+// A pod refuses on its own for this long, and then asks Redis again, because another pod or an operator may have reset
+// the budget.
 const REFUSED_ALONE_MS = 10_000;
-// Beyond this many the oldest are dropped.
+// Beyond this number, the oldest entries are dropped.
 const REFUSALS_MAX = 10_000;
 
 /**
- * The budgets that this pod knows as used up. Redis grants nothing of them before their windows end, so a refused call
- * costs no round trip. Times are those of `performance.now()`.
+ * The budgets that this pod knows to be used up. Redis would grant nothing from them until their windows end, so
+ * refusing a call costs no round trip. Times are those of `performance.now()`.
  */
 export interface Refusals {
-  /** When the window of a used-up budget ends; undefined where Redis must be asked. */
+  /** When the window of a used-up budget ends; undefined when Redis must be asked. */
   find(key: string): number | undefined;
-  /** Notes that a call sent to Redis at `sentAt` found the budget used up for `leftMs`. */
+  /** Records that a call sent to Redis at `sentAt` found the budget used up for `leftMs`. */
   add(key: string, sentAt: number, leftMs: number): void;
   remove(key: string): void;
 }
@@ -27,7 +28,7 @@ export function createRefusals(): Refusals {
     },
     add(key, sentAt, leftMs) {
       ends.delete(key);
-      // Counted from before the call, so that the pod does not refuse for longer than Redis would.
+      // The time counts from before the call, so that the pod never refuses for longer than Redis would.
       ends.set(key, { until: sentAt + leftMs, askAgainAt: sentAt + Math.min(leftMs, REFUSED_ALONE_MS) });
       const [oldest] = ends.keys();
       if (ends.size > REFUSALS_MAX && oldest !== undefined) ends.delete(oldest);

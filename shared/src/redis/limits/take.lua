@@ -1,7 +1,7 @@
--- Takes points from budgets, each of which holds for a fixed window (ms).
--- ARGV: for each counter in KEYS its budget, window and the points wanted.
--- Returns for each {points granted, ms until the window ends}; the ms are 0 where a single point was granted. Where none is
--- wanted, nothing is taken, and {1, 0} says that some are left.
+-- Takes points from budgets. A budget is valid for a fixed window (ms).
+-- ARGV: for each counter in KEYS its budget, its window and the wanted points. Returns {granted points, ms until the
+-- window ends} for each; the ms are 0 if a single point was wanted and granted. For 0 wanted points nothing is taken,
+-- and {1, 0} says that some are left.
 local function look(counter, budget)
   if tonumber(redis.call('GET', counter) or 0) < budget then return { 1, 0 } end
   return { 0, math.max(0, redis.call('PTTL', counter)) }
@@ -14,7 +14,7 @@ local function take(counter, budget, window, wanted)
     redis.call('PEXPIRE', counter, window)
     return { math.min(wanted, budget), tonumber(window) }
   end
-  -- A caller that wants one point and gets it needs no end of the window.
+  -- A caller that wanted one point and got it does not need the end of the window.
   if wanted == 1 and used <= budget then return { 1, 0 } end
   local remaining = redis.call('PTTL', counter)
   if remaining < 0 then

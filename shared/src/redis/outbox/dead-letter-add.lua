@@ -1,7 +1,7 @@
 -- requires: client/clock
--- Stores a dead letter for `keepMs`, in place of an earlier one of the same delivery, and removes up to `removeMax` letters
--- whose time has passed. letters: zset by when they died. details: hash with the details of each (JSON).
--- Returns when this letter died.
+-- Stores a dead letter for `keepMs`, in place of an earlier one of the same delivery, and removes up to `removeMax`
+-- expired letters. letters: zset by the times at which delivery was given up. details: hash with the details of each
+-- letter (JSON). Returns the time of this letter.
 local letters, details = KEYS[1], KEYS[2]
 local delivery, detailsJson, keepMs, removeMax = unpack(ARGV)
 local now = readClock()
@@ -10,7 +10,7 @@ for _, id in ipairs(expired) do
   redis.call('ZREM', letters, id)
   redis.call('HDEL', details, id)
 end
--- Always later than the letter that it replaces, so that the two can be told apart.
+-- The time is always later than that of the replaced letter, so that the two can be told apart.
 local earlier = tonumber(redis.call('ZSCORE', letters, delivery) or nil)
 local diedAt = earlier and earlier >= now and earlier + 1 or now
 redis.call('ZADD', letters, diedAt, delivery)

@@ -1,5 +1,5 @@
 -- requires: client/clock
--- Reads a dead letter. Returns {when it died, details JSON}; nothing when there is none or `keepMs` have passed since.
+-- Reads a dead letter. Returns {its time, details JSON}; nothing if there is none, or `keepMs` have passed.
 local letters, details = KEYS[1], KEYS[2]
 local keepMs, delivery = unpack(ARGV)
 local diedAt = redis.call('ZSCORE', letters, delivery)

@@ -1,5 +1,4 @@
--- Removes a dead letter; with `diedAt` (ms, '' for any) only the one that died then.
--- Returns 1 when it was there.
+-- Removes a dead letter; with `diedAt` (ms, '' for any) only if it has that time. Returns 1 if it existed.
 local letters, details = KEYS[1], KEYS[2]
 local delivery, diedAt = unpack(ARGV)
 local found = redis.call('ZSCORE', letters, delivery)

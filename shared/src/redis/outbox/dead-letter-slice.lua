@@ -1,11 +1,11 @@
 -- requires: client/clock
--- Lists dead letters that died within the last `keepMs`, in an order ('newest' or 'oldest' first), beginning at `from` (ms, or '').
--- Returns {delivery, when it died, details JSON, delivery, ...}.
+-- Lists the dead letters of the last `keepMs`, in an order ('newest' or 'oldest' first), beginning at the time `from`
+-- (ms, or ''). Returns {delivery, time, details JSON, delivery, ...}.
 local letters, details = KEYS[1], KEYS[2]
 local keepMs, order, from, skipped, limit = unpack(ARGV)
 local expired = readClock() - keepMs
 local earliest = '(' .. string.format('%.0f', expired)
--- A cursor may be older than the letters that are kept.
+-- A cursor may be older than every letter that is kept.
 if order == 'oldest' and from ~= '' and tonumber(from) <= expired then from = '' end
 local found
 if order == 'newest' then

@@ -1,3 +1,8 @@
+/**
+ * Dead letters in Redis, paged by time so that letters with equal times are neither repeated nor skipped. When a
+ * webhook becomes a dead letter is decided in `delivery/deliver-webhook.ts`.
+ */
+
 import type {
   DeadLetter,
   DeadLetterPage,
@@ -12,22 +17,22 @@ import { deadLetterDetailsKey, deadLettersKey } from './dead-letter-keys.ts';
 
 interface RedisDeadLettersDeps {
   readonly redis: Commands;
-  /** How long they are kept, in ms. */
+  /** How long letters are kept, in ms. */
   readonly keepMs: number;
   readonly onError?: (error: unknown) => void;
 }
 
 const CHUNK = 100;
-// Few at once, so that no call is slow. Expired letters that remain are not listed and are removed by later calls.
+// A call removes few expired letters, so that it stays fast. The others are not listed, and later calls remove them.
 const FORGET_MAX = 100;
 
-/** Position of a letter in its list: by time, ties by id. */
+/** The place of a letter in its list: by time, and then by id. */
 interface LetterPlace {
   readonly diedAt: number;
   readonly deliveryId: string;
 }
 
-/** The dead letters of a tenant: a sorted set by the time at which they died, and a hash with their details. */
+/** The dead letters of a tenant: a sorted set by time, and a hash with their details. */
 export function createRedisDeadLetters({ redis, keepMs, onError }: RedisDeadLettersDeps): DeadLetters {
   const addScript = loadScript(redis, 'outbox/dead-letter-add', onError);
   const readScript = loadScript(redis, 'outbox/dead-letter-read', onError);
@@ -35,7 +40,7 @@ export function createRedisDeadLetters({ redis, keepMs, onError }: RedisDeadLett
   const removeScript = loadScript(redis, 'outbox/dead-letter-remove', onError);
   const keysOf = (tenant: string) => [deadLettersKey(tenant), deadLetterDetailsKey(tenant)];
 
-  /** The next letters after a place, with at least one when there is any. */
+  /** The next letters after a place: at least one, if there is any. */
   async function after(
     tenant: string,
     place: LetterPlace | undefined,
@@ -47,7 +52,7 @@ export function createRedisDeadLetters({ redis, keepMs, onError }: RedisDeadLett
       const follows = (letter: DeadLetter) =>
         place === undefined || (order === 'newest' ? isBefore(letter, place) : isBefore(place, letter));
       const letters = lettersOf(flat).filter(follows);
-      // A whole chunk may tie with the place and lie before it.
+      // All letters of a chunk may have the same time as the place and come before it; then the next chunk is read.
       if (letters.length > 0 || flat.length < 3 * CHUNK) return letters;
     }
   }
@@ -92,7 +97,7 @@ export function createRedisDeadLetters({ redis, keepMs, onError }: RedisDeadLett
   };
 }
 
-/** Letters from a flat reply of id, time and details; those whose details were lost are passed over. */
+/** Parses a flat reply of ids, times and details. Letters whose details were lost are skipped. */
 function lettersOf(flat: readonly string[]): DeadLetter[] {
   const letters: DeadLetter[] = [];
   for (let at = 0; at + 2 < flat.length; at += 3) {

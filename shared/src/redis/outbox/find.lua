@@ -1,7 +1,7 @@
 -- requires: client/clock
--- How tasks stand, without a change to them. KEYS: for each task its outbox and its tries, see outbox/tasks. ARGV: the tasks.
--- Returns the time (ms), then for each task when it is due or '', how often it was tried, when its lease ends or '', and why the
--- last attempt failed or ''.
+-- Reads the states of tasks without changing them. KEYS: for each task its outbox and its tries, see outbox/tasks.
+-- ARGV: the tasks. Returns the time (ms), and then for each task when it is due or '', the number of its attempts, when
+-- its lease ends or '', and why the last attempt failed or ''.
 local reply = { string.format('%.0f', readClock()) }
 for index, task in ipairs(ARGV) do
   local outbox, tries = KEYS[2 * index - 1], KEYS[2 * index]

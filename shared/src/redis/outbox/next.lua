@@ -1,6 +1,5 @@
 -- requires: client/clock
--- In how many ms the first task of the outboxes in KEYS (zsets by the time at which tasks are due) is due; nothing when they are
--- empty.
+-- Returns the ms until the first task in the outboxes of KEYS (zsets by due time) is due; nothing if they are empty.
 local first
 for _, outbox in ipairs(KEYS) do
   local at = tonumber(redis.call('ZRANGE', outbox, 0, 0, 'WITHSCORES')[2])

@@ -1,3 +1,8 @@
+/**
+ * The outbox in Redis. Commits note tasks in their own scripts; this file leases them, takes the reports and searches
+ * for due ones. Handling is in `delivery/dispatch.ts`.
+ */
+
 import { bucketOf, formatOwnerPath } from '@parley/core/domain/ids';
 import type {
   DeliveryFailure,
@@ -16,10 +21,10 @@ import { orUnavailable } from '../client/unavailable.ts';
 import { watchedKeyIn } from '../tenants/keys.ts';
 import { failureOf, failureText, leaseFields, memberOf, parseMember } from './member.ts';
 
-// Members that one step of a search looks at.
+// The number of members that one step of a scan reads.
 const SCANNED = 1_000;
 
-/** The outbox in Redis: for each bucket and kind one sorted set, into which step.lua notes the tasks of its commit. */
+/** The outbox: one sorted set for each bucket and kind, to which step.lua adds the tasks of its commit. */
 export function createRedisOutbox(
   redis: Commands,
   subscriber: Pick<Subscriber, 'subscribe'>,
@@ -103,7 +108,7 @@ export function createRedisOutbox(
       const entries: OutboxEntry[] = [];
       for (let at = 0; at + 3 < reply.length; at += 4) {
         const task = parseMember(String(reply[at]), bucket);
-        // Not a task of this format: it becomes due again when its lease lapses, for a process that can read it.
+        // The member has an unknown format. It becomes due again when its lease lapses, for a process that can read it.
         if (task === undefined) continue;
         entries.push(entryOf(task, reply.slice(at + 1)));
       }
@@ -131,7 +136,7 @@ export function createRedisOutbox(
       do {
         const scan = () => redis.zscan(outboxKey(bucket, kind), cursor, 'MATCH', pattern, 'COUNT', SCANNED);
         const [next, found] = await orUnavailable(scan, onError);
-        // Members and their scores alternate.
+        // ZSCAN returns members and scores by turns.
         const members = found.filter((_, index) => index % 2 === 0);
         await remove({ bucket, kind }, members, owner.tenant);
         cursor = next;
@@ -183,7 +188,7 @@ export function createRedisOutbox(
   };
 }
 
-/** An entry from what lend() of outbox/tasks.lua returns. */
+/** Builds an entry from the result of lend() in outbox/tasks.lua. */
 function entryOf(task: OutboxTask, [lease, tried, tenant]: readonly unknown[]): OutboxEntry {
   return {
     task,
@@ -208,7 +213,7 @@ function standingOf(
   };
 }
 
-/** A text that a pattern of Redis takes literally. */
+/** Escapes a text for use in a Redis pattern. */
 function escaped(text: string): string {
   return text.replace(/[*?[\]\\^-]/g, '\\$&');
 }

@@ -1,13 +1,13 @@
 -- requires: client/clock, outbox/tasks, tenants/tell-change
 -- keys: outbox tries
 -- args: task change lease dueInMs failed
--- Adds a task, or records what became of a lease: 'done', 'again' (tried), 'back' (not tried), or 'rest' (done, and due again).
--- outbox: zset by the time (ms) at which tasks are due. tries: hash as in outbox/tasks. lease: the lease that is
--- reported on. A report on an older lease, or on a task that was removed, changes nothing; a task that was noted again
--- during the lease is due at once, whatever the report. failed: why the attempt failed, or ''.
--- KEYS beyond the named ones, for a task in the list of a tenant: `deliveries`, see outbox/tasks, and `watched`, see
--- tenants/tell-change.
--- Returns 1 when the report made such a task due.
+-- Adds a task, or reports on a lease: 'done', 'again' (an attempt was made), 'back' (none was made), or 'rest' (done,
+-- but due again).
+-- outbox: zset by due time (ms). tries: hash as in outbox/tasks. lease: the lease of the report. A report on an older
+-- lease or on a removed task changes nothing. A task that was noted again during the lease is due at once, whatever the
+-- report. failed: why the attempt failed, or ''.
+-- KEYS after the named ones, for a task in a tenant's list: `deliveries`, see outbox/tasks, and `watched`, see
+-- tenants/tell-change. Returns 1 if the report made a task due that was noted again.
 local outbox, tries, task, change = key.outbox, key.tries, arg.task, arg.change
 local deliveries, watched = KEYS[nextKey], KEYS[nextKey + 1]
 local now = readClock()
@@ -45,7 +45,7 @@ if isDone then
   end
   return
 end
--- Without its token, the same report that is sent again counts nothing.
+-- Removing the token makes a repeat of the same report count nothing.
 redis.call('HDEL', tries, task, task .. ' lent')
 if change == 'again' then redis.call('HINCRBY', tries, task .. ' tried', 1) end
 if arg.failed ~= '' then redis.call('HSET', tries, task .. ' failed', arg.failed) end

@@ -5,7 +5,7 @@ import { fenceKey, subscribersKey } from '../client/keys.ts';
 import { loadScript } from '../client/script.ts';
 import { orUnavailable } from '../client/unavailable.ts';
 
-/** The subscribed kinds of each turn as a set, which step.lua and write.lua read beside the turn. */
+/** Stores the kinds subscribed to each turn as a set in the turn's slot, where step.lua and write.lua read it. */
 export function createRedisSubscriptions(redis: Commands, onError?: (error: unknown) => void): Subscriptions {
   const subscribe = loadScript(redis, 'outbox/subscribe', onError);
   return {

@@ -1,7 +1,7 @@
 -- requires: client/clock, outbox/tasks
--- Leases one task for a time in ms, if it is due.
--- outbox: zset by the time (ms) at which tasks are due. tries: hash as in outbox/tasks.
--- Returns {fencing token, how often it was tried, the tenant in whose list it is or ''}; nothing where it is leased, deferred or gone.
+-- Leases one task for a time in ms, if it is due. outbox: zset by due time (ms). tries: hash as in outbox/tasks.
+-- Returns {fencing token, number of attempts, the tenant whose list contains the task or ''}; nothing if it is leased,
+-- deferred or does not exist.
 local outbox, tries = KEYS[1], KEYS[2]
 local task, lease = ARGV[1], ARGV[2]
 local now, microseconds = readClock()

@@ -1,11 +1,10 @@
 -- requires: client/clock, outbox/tasks
--- Leases tasks that are due, and keeps them from other callers for a time in ms.
--- tries: hash as in outbox/tasks.
--- KEYS beyond the named one: outboxes, one for each kind (zsets by the time at which tasks are due). ARGV beyond the named
--- one: how many tasks of each kind at most.
--- Returns fours: task, fencing token, how often it was tried, the tenant in whose list it is or ''.
+-- Leases due tasks for a time in ms, so that no other caller gets them. tries: hash as in outbox/tasks.
+-- KEYS after the named one: outboxes, one for each kind (zsets by due time). ARGV after the named one: the maximum
+-- number of tasks of each kind. Returns groups of four: task, fencing token, number of attempts, the tenant whose list
+-- contains the task or ''.
 local tries, lease = KEYS[1], ARGV[1]
--- Most looks find nothing.
+-- Most calls find nothing, so the cheapest check comes first.
 if redis.call('EXISTS', unpack(KEYS, 2)) == 0 then return {} end
 local now, microseconds = readClock()
 local taken = {}

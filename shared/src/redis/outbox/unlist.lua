@@ -1,6 +1,5 @@
--- Removes tasks from the list of their tenant, unless they are outstanding.
--- deliveries, tries: see outbox/tasks. KEYS beyond these: the outbox of each task (zset of tasks). ARGV: the tasks.
--- Returns how many were removed.
+-- Removes tasks that are not outstanding from the list of their tenant. deliveries, tries: see outbox/tasks. KEYS after
+-- these: the outbox of each task (zset). ARGV: the tasks. Returns the number of removed tasks.
 local deliveries, tries = KEYS[1], KEYS[2]
 local removed = 0
 for index, task in ipairs(ARGV) do

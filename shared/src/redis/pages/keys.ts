@@ -3,12 +3,15 @@ import { bucketOfName, type Owner } from '@parley/core/domain/ids';
 import type { PageEntryName } from '../../ports/page-store.ts';
 import { ownedBy, tagOf } from '../client/keys.ts';
 
-/** Hash: one entry of the hosted pages. Its name holds a hash of the id, so that reading key names gives no access. */
+/**
+ * Hash: one entry of the hosted pages. The key contains only a hash of the id, so that reading key names gives no
+ * access.
+ */
 export function pageEntryKey(name: PageEntryName): string {
   return keyOfPageEntry(pageEntry(name));
 }
 
-/** An entry as the list of its person names it: `<family>:<hash of the id>`. */
+/** The name of an entry in its person's list: `<family>:<hash of the id>`. */
 export function pageEntry({ family, id }: PageEntryName): string {
   return `${family}:${createHash('sha256').update(id).digest('base64url')}`;
 }
@@ -19,7 +22,7 @@ export function keyOfPageEntry(entry: string): string {
   return `parley:{${tagOf(bucketOfName('', fingerprint))}}:connect-${entry}`;
 }
 
-/** Sorted set: the entries of a person, by the time (ms) at which they expire. */
+/** Sorted set: a person's entries, by the time (ms) at which they expire. */
 export function pageEntriesKey(owner: Owner): string {
   return ownedBy(owner, 'connect-entries');
 }

@@ -1,7 +1,6 @@
 -- requires: client/clock
--- Lists an entry of the hosted pages, which stays for `life` ms, with those of its person.
--- entries: zset by the time (ms) at which each expires. fence: exists after an erasure of the person.
--- Returns 0 when it is listed; else the ms for which the fence stays.
+-- Adds an entry of the hosted pages, which is kept for `life` ms, to its person's list. entries: zset by expiry time
+-- (ms). fence: exists after an erasure of the person. Returns 0, or the remaining ms of the fence if there is one.
 local entries, fence = KEYS[1], KEYS[2]
 local entry, life = ARGV[1], tonumber(ARGV[2])
 local fencedFor = redis.call('PTTL', fence)

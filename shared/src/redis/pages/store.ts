@@ -18,7 +18,7 @@ export function createRedisPageStore(redis: Commands, onError?: (error: unknown)
   return {
     async put(name, value, ttlMs, ...owners) {
       for (const owner of owners) {
-        // Listed first, so that an erasure finds every entry.
+        // The entry is listed before it is stored, so that an erasure finds every entry.
         const keys = [pageEntriesKey(owner), fenceKey(owner)];
         const fencedForMs = Number(await listScript(keys, [pageEntry(name), ttlMs]));
         if (fencedForMs > 0) throw userErased(fencedForMs);

@@ -1,11 +1,11 @@
 -- requires: client/clock
--- Stores a record of an owner for `life` ms and lists it with the owner's records, in place of the value `from` ('': unless
--- there is one) and only while the record `guard` has the value `guarded` ('': whatever it has).
--- record: string. names: zset of the owner's records by the time (ms) at which each expires. fence: exists after an
--- erasure of the owner. guard: string, another record of the owner; the same where none is asked for.
--- most: how many records the owner may have. beyond: 'drop' or 'refuse', what happens to one more.
--- Returns {the stored value or '', names of records that no longer fit}; {false, ms} while the fence stays for that long;
--- {false, 0} for a record that is refused.
+-- Stores a record of an owner for `life` ms and lists it, if the record has the value `from` ('': does not exist) and
+-- the record `guard` has the value `guarded` ('': any).
+-- record: string. names: zset of the owner's records by expiry time (ms). fence: exists after an erasure of the owner.
+-- guard: string, another record of the owner, or `record` itself if there is none. most: the maximum number of the
+-- owner's records. beyond: 'drop' or 'refuse', what happens to one more.
+-- Returns {the stored value or '', names of records that no longer fit}; {false, ms} while the fence lasts for that
+-- long; {false, 0} for a refused record.
 local record, names, fence, guard = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local name, value, life = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local most, beyond, from, guarded = tonumber(ARGV[4]), ARGV[5], ARGV[6], ARGV[7]

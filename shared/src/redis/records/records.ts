@@ -13,7 +13,7 @@ import { loadScript } from '../client/script.ts';
 import { orUnavailable } from '../client/unavailable.ts';
 
 const PAGE = 100;
-/** The reply of `put` when the owner has as many records as they may have. */
+/** The reply of `put` when the owner has the maximum number of records. */
 const FULL = 0;
 
 /** String: one record of an owner. */
@@ -21,7 +21,7 @@ export function recordKey(owner: Owner, name: string): string {
   return ownedBy(owner, 'record', `/${encodeURIComponent(name)}`);
 }
 
-/** Sorted set: the names of an owner's records of one kind, by the time (ms) at which each expires. */
+/** Sorted set: the names of an owner's records of one kind, by expiry time (ms). */
 function recordsKey(owner: Owner, kind: RecordKind): string {
   return ownedBy(owner, `${kind}-records`);
 }
@@ -32,7 +32,7 @@ interface OwnerRecordsOptions {
   readonly onError?: ((error: unknown) => void) | undefined;
 }
 
-/** Records of owners as strings that expire, in the slots of their owners. */
+/** Records of owners, as strings that expire, in the slots of their owners. */
 export function createRedisOwnerRecords(
   redis: Commands,
   { kind, bound, onError }: OwnerRecordsOptions,
@@ -44,7 +44,7 @@ export function createRedisOwnerRecords(
   const guarded = <T>(run: () => Promise<T>) => orUnavailable(run, onError);
   const keysOf = (owner: Owner, name: string) => [recordKey(owner, name), recordsKey(owner, kind)];
 
-  /** Removes records before their names: what an interruption leaves behind is still listed. */
+  /** Removes records before their names, so that whatever an interruption leaves behind is still listed. */
   async function drop(owner: Owner, names: readonly string[]): Promise<void> {
     if (names.length === 0) return;
     await guarded(() => redis.unlink(...names.map((name) => recordKey(owner, name))));

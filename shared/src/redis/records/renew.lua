@@ -1,7 +1,6 @@
 -- requires: client/clock
--- Reads a record of an owner, which is then kept for at least `life` ms. Keys as in records/put.lua. A record that is due gets
--- a tenth more, so that few reads write.
--- Returns the value; false without a record.
+-- Reads a record of an owner, which is then kept for at least `life` ms. The keys are those of records/put.lua. A
+-- renewal adds an extra tenth, so that few reads write. Returns the value; false if there is no record.
 local record, names = KEYS[1], KEYS[2]
 local name, life = ARGV[1], tonumber(ARGV[2])
 local value = redis.call('GET', record)

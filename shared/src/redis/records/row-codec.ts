@@ -1,7 +1,7 @@
 import type { Extension, FamilyTypes, RowOf } from '@parley/core/domain/family';
 import type { ElicitationTypes } from '../../domain/elicitations/types.ts';
 
-/** Reads a row from the flat field-value reply of a script; nothing when the hash is empty. */
+/** Reads a row from the flat field-value reply of a script; undefined when the hash is empty. */
 export function rowOf<T extends FamilyTypes = ElicitationTypes>(
   id: string,
   fields: readonly unknown[],
@@ -12,7 +12,7 @@ export function rowOf<T extends FamilyTypes = ElicitationTypes>(
   return rowOfHash<T>(id, hash);
 }
 
-/** Reads a row from the reply of HGETALL; nothing when the hash is empty. */
+/** Reads a row from the reply of HGETALL; undefined when the hash is empty. */
 export function rowOfHash<T extends FamilyTypes = ElicitationTypes>(
   id: string,
   hash: Readonly<Record<string, string>>,
@@ -46,7 +46,7 @@ function readRow<T extends FamilyTypes>(
   };
 }
 
-/** `text`: revision and deadline of each, with spaces between. */
+/** Parses revisions and deadlines, separated by spaces. */
 function extensionsIn(text: string): Extension[] {
   const numbers = text.split(' ').map(Number);
   return numbers.flatMap((revision, at) =>

@@ -3,23 +3,29 @@
 -- args: streamRequestId owner agent conversationId input eventName eventJson channel wakeJson runLife conversationLife gone
 -- args: parent delegateRequest support field delivery asked nonce wholeInput traceparent title metered turnsMax tokensMax
 -- args: conversationsMax storedBytesMax detachedOwner unlisted
--- Begins a turn, unless it is known already or another one runs in its conversation.
+-- Begins a turn, unless it already exists or another one is running in its conversation.
 --
--- runLife: how long a run may last with its retention, in ms; conversationLife: how long a conversation stays while its run lasts
+-- runLife: how long a run may last, plus its retention, in ms. conversationLife: how long a conversation is kept after
+-- its latest turn
 -- gone: a stream request whose record is known to be gone, or ''. parent, delegateRequest: JSON or ''
--- field: the turn's field in the index of running turns. asked: digest of the request, nonce: of this call; both may be ''
--- traceparent: the parent of the turn's spans, or ''. title: the title of a conversation that has none, or ''
--- wholeInput: the input where nothing is known of the conversation; '' where it is the same
--- metered: '1' where the turn counts against the quotas of its person, else ''. turnsMax, tokensMax, conversationsMax,
--- storedBytesMax: these quotas; a delegate's run is counted and never refused. detachedOwner: the owner of detached runs
--- unlisted: '1' where the conversation is in no list and counts for its bytes only, else ''
--- listed: zset of the tenant's turns in the bucket, see tenants/scores. watched: see tenants/tell-change. fence: exists after an erasure of the person. usage, usageEnds: see runs/usage. turns: set of the keys of the person's running turns. tokens: counter of a day
--- Returns {1, term, writer's sequence number} when begun, also by an earlier sending of this call;
---         {0, stream request} when another turn runs, and no quota refuses this one;
---         {2, conversation} when an earlier call asked for the same, or this call did and the turn was taken over or ended;
---         {3} when an earlier call asked for something else;
---         {4, quota, ms until something of it becomes free} when a quota is used up;
---         {5, ms} when the person was erased and the fence stays for so long.
+-- field: the turn's field in the index of running turns. asked: digest of the request, or ''. nonce: identifies this
+-- call, or ''
+-- traceparent: the parent of the turn's spans, or ''. title: the title for a conversation without one, or ''
+-- wholeInput: the input if the conversation is unknown, or '' if that is the same
+-- metered: '1' if the quotas of its person apply to the turn, or ''. turnsMax, tokensMax, conversationsMax,
+-- storedBytesMax: these quotas. A delegate's run is counted but never refused. detachedOwner: the owner of detached
+-- runs
+-- unlisted: '1' if no list contains the conversation and only its bytes count, or ''
+-- listed: zset of the tenant's turns in the bucket, see tenants/scores. watched: see tenants/tell-change. fence: exists
+-- after an erasure of the person. usage, usageEnds: see runs/usage. turns: set of the keys of the person's running
+-- turns. tokens: the token counter of a day
+-- --
+-- -- Returns {1, term, writer's sequence number} when begun, also for a repeat of this call;
+-- --         {0, stream request} if another turn is running, and no quota refuses this one;
+-- --         {2, conversation} if an earlier call asked for the same, or if this call did and the turn was taken over or ended;
+-- --         {3} if an earlier call asked for something else;
+-- --         {4, quota, ms until part of it is released} if a quota is used up;
+-- --         {5, ms} if the person was erased and the fence lasts for that long.
 local run = key.run
 
 local knownOwner, term, writerSeq, status, begunBy, askedBefore, knownConversation = unpack(redis.call('HMGET', run,
@@ -38,7 +44,8 @@ if arg.wholeInput ~= '' and redis.call('EXISTS', key.messages) == 0 then arg.inp
 local isListed = arg.parent == '' and arg.unlisted == ''
 local conversationEntry = nameConversation(arg.conversationId, arg.unlisted ~= '')
 
--- Turns that are gone, or detached since they were counted, do not run. One of this conversation ends before the new one begins.
+-- Turns that no longer exist, or were detached after they were counted, are not running. A running turn of this
+-- conversation is not counted, because it ends before the new one begins.
 local function countTurns()
   local ownCount = 0
   for _, turn in ipairs(redis.call('SMEMBERS', key.turns)) do
@@ -100,14 +107,14 @@ redis.call('PEXPIRE', key.conversation, arg.conversationLife)
 redis.call('PEXPIRE', key.messages, arg.conversationLife, 'GT')
 if isListed then
   if arg.title ~= '' then redis.call('HSETNX', key.conversation, 'title', arg.title) end
-  -- A conversation stays for its life after its latest turn, which ends within the life of a run.
+  -- A conversation is kept for its life after its latest turn ends, which is within the life of a run.
   local listedFor = arg.runLife + arg.conversationLife
   redis.call('ZADD', key.conversations, now, arg.conversationId)
   redis.call('ZREMRANGEBYSCORE', key.conversations, '-inf', now - listedFor)
   redis.call('PEXPIRE', key.conversations, listedFor)
 end
 
--- Always a new epoch: a feed of the same name would be one whose turn was lost.
+-- The feed gets a new epoch in any case: an existing feed of this name would belong to a turn whose record was lost.
 local position = appendAfter(redis.call, key.feed, string.format('%.0f', microseconds), 0, microseconds, events, 1)
 redis.call('PEXPIRE', key.feed, arg.runLife)
 redis.call('HSET', run, 'position', position)

@@ -1,3 +1,8 @@
+/**
+ * The port of conversations on Redis: reading histories and lists. Writing is not here: begin.lua and write.lua do it
+ * together with the run.
+ */
+
 import type { Owner } from '@parley/core/domain/ids';
 import { RememberedMessage } from '../../domain/runs/run.ts';
 import type { Conversations, ListedConversation } from '../../ports/runs/conversations.ts';
@@ -13,13 +18,13 @@ import {
 import { loadScript } from '../client/script.ts';
 import { orUnavailable } from '../client/unavailable.ts';
 
-/** A conversation's place in the list: by time, then by id. */
+/** A conversation's place in the list: by time, and then by id. */
 interface Place {
   readonly at: number;
   readonly conversationId: string;
 }
 
-/** Conversations as runs/begin.lua and runs/write.lua write them. */
+/** Reads conversations in the form that runs/begin.lua and runs/write.lua write. */
 export function createRedisConversations(redis: Commands, onError?: (error: unknown) => void): Conversations {
   const renameScript = loadScript(redis, 'runs/rename', onError);
 
@@ -32,7 +37,7 @@ export function createRedisConversations(redis: Commands, onError?: (error: unkn
         onError,
       ).then(placesOf);
     if (after === undefined) return read('+inf', '-inf', limit);
-    // Equal times are ordered by id.
+    // Entries with equal times are ordered by id.
     const [ties, later] = await Promise.all([
       read(`${after.at}`, `${after.at}`, -1),
       read(`(${after.at}`, '-inf', limit),
@@ -46,7 +51,7 @@ export function createRedisConversations(redis: Commands, onError?: (error: unkn
       () => redis.hmget(key, 'agent', 'title', 'running'),
       onError,
     );
-    // The conversation has expired.
+    // Without an agent, the conversation has expired.
     if (agent == null) return undefined;
     return { ...place, agent, ...(title != null && { title }), isRunning: running != null };
   }

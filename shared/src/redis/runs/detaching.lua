@@ -1,6 +1,6 @@
--- Piece: a run that is detached from its pod until something that it waits for has ended. Uses outbox/tasks.
+-- Piece: detaching a run from its pod until something for which it waits has ended. Uses outbox/tasks.
 
--- True when a question of KEYS from `firstQuestion` on, or a run from `firstRun` on, does not keep the run waiting.
+-- True if a question of KEYS from `firstQuestion` on, or a run from `firstRun` on, is no reason to wait any more.
 local function hasWaitEnded(firstQuestion, firstRun, detachedOwner)
   for index = firstQuestion, firstRun - 1 do
     local question = redis.call('HGET', KEYS[index], 'status')
@@ -12,7 +12,7 @@ local function hasWaitEnded(firstQuestion, firstRun, detachedOwner)
   return false
 end
 
--- Detaches a run. Each of its questions keeps the task that resumes it; one with a time is noted by it.
+-- Detaches a run. Each of its questions stores the task that resumes the run; with a time, the task is noted now.
 local function detachRun(key, arg, now, firstQuestion, firstRun)
   local newTerm = arg.term + 1
   redis.call('HSET', key.run, 'owner', arg.detachedOwner, 'term', newTerm, 'detached', '1',
@@ -24,7 +24,7 @@ local function detachRun(key, arg, now, firstQuestion, firstRun)
   for index = firstQuestion, firstRun - 1 do
     local lines = arg.resumeTask .. ' ' .. newTerm .. '\n'
     for line in string.gmatch(redis.call('HGET', KEYS[index], 'resumes') or '', '[^\n]+') do
-      -- A line of an earlier wait of this run is dropped.
+      -- The line of an earlier wait of this run is replaced.
       if string.sub(line, 1, #arg.resumeTask + 1) ~= arg.resumeTask .. ' ' then lines = lines .. line .. '\n' end
     end
     redis.call('HSET', KEYS[index], 'resumes', lines)

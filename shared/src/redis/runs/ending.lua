@@ -1,6 +1,6 @@
 -- Piece: the end of a run. It uses runs/usage, outbox/tasks and tenants/leaving.
 
--- The bytes of the images in a person's message. JSON escapes the quotes within texts, so that none of them looks like a key.
+-- The bytes of the images in a person's message. JSON escapes quotes inside texts, so none of them can look like a key.
 local function imageBytesOf(message)
   local bytes = 0
   if string.sub(message, 1, 14) ~= '{"role":"user"' then return bytes end
@@ -8,8 +8,8 @@ local function imageBytesOf(message)
   return bytes
 end
 
--- Adds the messages of ARGV from `first` to `last` to those of a conversation, and removes the oldest beyond its bounds. Returns
--- the bytes of those that stay, and the bytes of their images.
+-- Adds the messages of ARGV from `first` to `last` to a conversation, and removes the oldest ones beyond its limits.
+-- Returns the bytes of the remaining messages, and the bytes of their images.
 local function keepMessages(key, arg, first, last)
   local added = last - first + 1
   local bytes, imageBytes = 0, 0
@@ -44,11 +44,11 @@ end
 
 -- Ends a run, and adds the messages of ARGV from `first` to `last` to its conversation. `stored`: fields of the run.
 local function endRun(key, arg, stored, now, first, last)
-  -- Nobody returns to the conversation of a delegate or of unlisted turns in a list of chats.
+  -- Nobody continues the conversation of a delegate, or an unlisted one, from a list of chats.
   local life = (stored.parent or stored.unlisted) and arg.retention or arg.conversationLife
   redis.call('HSET', key.run, 'status', arg.endStatus, 'endedAt', now)
   redis.call('HDEL', key.running, arg.field)
-  -- An entry that is not there belongs to a turn of an earlier version, and its list might stay for ever.
+  -- With XX, a turn of an earlier version, which is not listed, is not added: its list might never expire.
   redis.call('ZADD', key.listed, 'XX', string.format('%.0f', -now), arg.field)
   removeOldest(key.listed, arg.retention, now)
   redis.call('PEXPIRE', key.run, arg.retention)

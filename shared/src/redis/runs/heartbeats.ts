@@ -3,20 +3,23 @@ import type { Commands } from '../client/connect.ts';
 import { podKey, podsKey } from '../client/keys.ts';
 import { orUnavailable } from '../client/unavailable.ts';
 
-// After an outage of Redis each pod gets this long to subscribe again before its absence means anything.
+// After an outage of Redis, each pod has this long to subscribe again before a missing subscription counts.
 const SETTLED_MS = 5_000;
 const NO_CHANNEL = '1';
 
 interface RedisHeartbeatsDeps {
   readonly redis: Commands;
-  /** The subscriptions of this pod: a channel that only this pod subscribes to. Absent where subscribers cannot be counted. */
+  /**
+   * A channel to which only this pod subscribes, and for how long its subscription has been healthy. Absent when
+   * subscribers cannot be counted.
+   */
   readonly line?: { readonly channel: string; readonly healthyForMs: () => number };
   readonly onError?: (error: unknown) => void;
 }
 
 /**
- * Heartbeats as keys that expire, and a set of all pods that sent one. The key of a pod names its channel: Redis ends the
- * subscription at once when the process dies, long before the key expires.
+ * Heartbeats as keys that expire, and a set of all pods that sent one. The value of a pod's key names its channel. When
+ * a process dies, Redis ends its subscription at once, long before the key expires.
  */
 export function createRedisHeartbeats({ redis, line, onError }: RedisHeartbeatsDeps): Heartbeats {
   const alive = async (pod: string) => (await orUnavailable(() => redis.exists(podKey(pod)), onError)) === 1;
@@ -54,7 +57,7 @@ export function createRedisHeartbeats({ redis, line, onError }: RedisHeartbeatsD
     },
     async forget(pod) {
       await orUnavailable(() => redis.srem(podsKey(), pod), onError);
-      // It may have sent a heartbeat in between and begun a turn.
+      // The pod may have sent a heartbeat in between and begun a turn.
       if (await alive(pod)) await orUnavailable(() => redis.sadd(podsKey(), pod), onError);
     },
   };

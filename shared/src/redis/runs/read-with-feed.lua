@@ -1,9 +1,9 @@
 -- requires: client/clock
 -- keys: run feed
 -- args: eventsMax rowsMax
--- Reads a run, the clock, the first events of its feed, and rows that these events are about. The rows spare the reader a round
--- trip: it knows what the events mean, and reads the rows that are missing here.
--- Returns {now, run fields, feed entries, id, row fields, id, row fields, ...}, the rows of the latest events first.
+-- Reads a run, the clock, the first events of its feed, and rows that these events concern. Sending the rows along
+-- saves the reader a round trip; the reader reads any missing row itself. Returns {now, run fields, feed entries, id,
+-- row fields, id, row fields, ...}, the rows of the latest events first.
 local feed = redis.call('XRANGE', key.feed, '-', '+', 'COUNT', arg.eventsMax)
 local reply = { (readClock()), redis.call('HGETALL', key.run), feed }
 local rows = string.match(key.run, '^[^}]*}:') .. 'elicitation:'

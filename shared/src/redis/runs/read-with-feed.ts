@@ -8,7 +8,7 @@ import { entryOf, type StreamReply } from '../feed/feed.ts';
 import { rowOf } from '../records/row-codec.ts';
 import { runOf } from './run-codec.ts';
 
-// Redis does nothing else while it reads them, and a question may take 50 kB.
+// Redis is blocked while the script reads the rows, and a question may take 50 kB.
 const ROWS_MAX = 25;
 
 /** Reads a run together with the beginning of its feed, in one round trip. */
@@ -30,7 +30,7 @@ export function createRunReader(redis: Commands, onError?: (error: unknown) => v
   };
 }
 
-/** The rows of a reply, each after its id. */
+/** The rows in a reply, where each follows its id. */
 function recordsIn(reply: readonly unknown[]): ReadonlyMap<string, StoredRecord> {
   const records = new Map<string, StoredRecord>();
   for (let index = 0; index + 1 < reply.length; index += 2) {

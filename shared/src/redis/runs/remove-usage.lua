@@ -1,4 +1,4 @@
 -- requires: runs/usage
--- Removes entries of what the chats of one person use. ARGV: the entries.
+-- Removes entries from the usage of one person's chats. ARGV: the entries.
 local usage, ends = unpack(KEYS)
 for _, entry in ipairs(ARGV) do removeEntry(usage, ends, entry) end

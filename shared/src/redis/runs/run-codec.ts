@@ -1,3 +1,8 @@
+/**
+ * Converts between runs and the fields of their Redis hash. Reading and writing the hash is in `runs.ts` and the
+ * scripts.
+ */
+
 import type { StreamRef } from '@parley/core/domain/ids';
 import {
   CallRecord,
@@ -16,7 +21,7 @@ import {
 import type { RunNote } from '../../ports/runs/runs.ts';
 import { timesOf } from './run-times.ts';
 
-/** The hash field that keeps a note, and its value. */
+/** The hash field of a note, and its value. */
 export function fieldOf(note: RunNote): [field: string, value: string] {
   switch (note.type) {
     case 'step':
@@ -28,7 +33,7 @@ export function fieldOf(note: RunNote): [field: string, value: string] {
   }
 }
 
-/** The fields of a run's hash that tell how it stands. */
+/** The hash fields that a run's standing consists of. */
 export const STANDING_FIELDS = [
   'conversationId',
   'status',
@@ -39,7 +44,7 @@ export const STANDING_FIELDS = [
   'takeOvers',
 ] as const;
 
-/** Reads how a run stands from the values of those fields; nothing when the hash has none. */
+/** Reads a run's standing from the values of `STANDING_FIELDS`; undefined when the hash does not exist. */
 export function standingOf(values: readonly (string | null)[]): RunStanding | undefined {
   const [conversationId, status, owner, term, parent, deaths, takeOvers] = values;
   if (conversationId == null || status == null || owner == null) return undefined;
@@ -54,7 +59,7 @@ export function standingOf(values: readonly (string | null)[]): RunStanding | un
   };
 }
 
-/** The fields of a run's hash that its head has. */
+/** The hash fields that a run's head consists of. */
 export const HEAD_FIELDS = [
   ...STANDING_FIELDS,
   'agent',
@@ -64,7 +69,7 @@ export const HEAD_FIELDS = [
   'stop',
 ] as const;
 
-/** Reads the head of a run from the values of those fields; nothing when the hash has none. */
+/** Reads a run's head from the values of `HEAD_FIELDS`; undefined when the hash does not exist. */
 export function headOf(
   { tenant, userId, streamRequestId }: StreamRef,
   values: readonly (string | null)[],
@@ -85,7 +90,7 @@ export function headOf(
   };
 }
 
-/** Reads a run from the flat field-value reply of HGETALL; nothing when the hash is empty. */
+/** Reads a run from the flat field-value reply of HGETALL; undefined when the hash is empty. */
 export function runOf(stream: StreamRef, fields: readonly unknown[]): Run | undefined {
   if (fields.length === 0) return undefined;
   const { head, steps, calls, pauses } = sortFields(fields);
@@ -126,7 +131,7 @@ export function runOf(stream: StreamRef, fields: readonly unknown[]): Run | unde
   };
 }
 
-/** The checkpoints among the fields, and the rest by name. */
+/** Separates the checkpoints from the other fields, which are returned by name. */
 function sortFields(fields: readonly unknown[]) {
   const head = new Map<string, string>();
   const steps: [index: number, step: StepRecord][] = [];

@@ -1,3 +1,8 @@
+/**
+ * The queue of runs on BullMQ, through which pods get orphaned and resumed runs. Which pod owns a run is decided by
+ * `Runs.takeOver`, never by the queue.
+ */
+
 import { isParleyError } from '@parley/core/domain/errors';
 import type { StreamRef } from '@parley/core/domain/ids';
 import { type ConnectionOptions, DelayedError, type Job, type Queue, Worker } from 'bullmq';
@@ -8,14 +13,14 @@ import { type Commands, connectWorker } from '../client/connect.ts';
 import { orUnavailable } from '../client/unavailable.ts';
 import { BLOCK_SECONDS, openQueue, timerPrefix } from '../jobs/timers.ts';
 
-/** Name of the queue; it lies beside the first of the timer queues. */
+/** The name of the queue. It uses the first timer prefix. */
 export const RUNS_QUEUE = 'runs';
 const TAKE_JOB = 'take';
 const QUEUE_INDEX = 0;
-/** Key prefix of the queue. */
+/** The key prefix of the queue. */
 export const RUNS_PREFIX = timerPrefix(QUEUE_INDEX);
 
-// Claiming a run costs two round trips; another pod takes the job of a pod that needs seconds for that.
+// Claiming a run takes two round trips. If a pod needs seconds for that, another pod takes its job.
 const LOCK_MS = 3_000;
 const STALLED_CHECK_MS = 1_000;
 const STALLS_MAX = 5;
@@ -26,7 +31,7 @@ const Stream = z.object({ tenant: z.string(), userId: z.string(), streamRequestI
 
 interface QueueRunsDeps {
   readonly location: RedisLocation;
-  /** Connection that jobs are added on. */
+  /** The connection on which jobs are added. */
   readonly producer: Commands;
   readonly onError?: (error: unknown) => void;
 }
@@ -35,13 +40,13 @@ interface QueueRuns extends RunQueue {
   close(): Promise<void>;
 }
 
-/** Runs that wait for a pod, as BullMQ jobs: each pod that consumes is one of the queue's workers. */
+/** The runs that wait for a pod, as BullMQ jobs. Each consuming pod is a worker of the queue. */
 export function createQueueRuns({ location, producer, onError }: QueueRunsDeps): QueueRuns {
   const consumers = new Set<RunConsumer>();
   let queue: Queue | undefined;
 
   function opened(): Queue {
-    // A queue made while its connection is unavailable would stay broken for good.
+    // BullMQ never repairs a queue that was created while its connection was unavailable.
     if (producer.status !== 'ready') throw new Error('The connection for jobs is not ready.');
     queue ??= openQueue(producer, RUNS_QUEUE, QUEUE_INDEX);
     return queue;
@@ -50,7 +55,7 @@ export function createQueueRuns({ location, producer, onError }: QueueRunsDeps):
   return {
     async offer({ tenant, userId, streamRequestId }, term) {
       const data = { tenant, userId, streamRequestId };
-      // A failed job that stayed would keep its id, and the run could not be offered again.
+      // A failed job that stayed would block its id, so that the run could not be offered again.
       const options = { jobId: jobIdOf(streamRequestId, term), removeOnFail: true };
       await orUnavailable(() => opened().add(TAKE_JOB, data, options), onError);
     },
@@ -73,12 +78,12 @@ export function createQueueRuns({ location, producer, onError }: QueueRunsDeps):
       worker.on('error', (error) => onError?.(error));
       let closing: Promise<void> | undefined;
       const close = async () => {
-        // Closing gracefully never ends while Redis is unavailable.
+        // A graceful close never ends while Redis is unavailable.
         await worker.close(connection.status !== 'ready');
         connection.disconnect();
       };
       const consumer: RunConsumer = {
-        // Deliveries that are under way end on their own.
+        // Deliveries in progress end by themselves.
         pause: () => void worker.pause(true).catch((error: unknown) => onError?.(error)),
         resume: () => worker.resume(),
         close() {
@@ -100,7 +105,7 @@ function jobIdOf(streamRequestId: string, term: number): string {
   return `${streamRequestId}.${term}`;
 }
 
-/** Takes the run of a job. The job of a pod that is full goes back to the queue; any other failure removes it. */
+/** Passes a job's run to `take`. When the pod is full, the job returns to the queue; any other failure removes it. */
 function processJob(take: (stream: StreamRef) => Promise<void>) {
   return async (job: Job, token?: string): Promise<void> => {
     try {

@@ -6,7 +6,7 @@ const STEP = 'at:step:';
 const CALL = 'at:call:';
 const OWNER = 'owner:';
 
-/** Reads what the scripts note of times and owners from the fields of a run's hash. */
+/** Reads the times and owners that the scripts record in a run's hash. */
 export function timesOf(fields: ReadonlyMap<string, string>): RunTimes {
   const owners: Ownership[] = [];
   const steps = new Map<number, Stamps>();
@@ -19,7 +19,7 @@ export function timesOf(fields: ReadonlyMap<string, string>): RunTimes {
   return { owners: owners.sort((a, b) => a.term - b.term), steps, calls };
 }
 
-/** Reads `<ms>/<term> <ms>/<term>`. */
+/** Parses `<ms>/<term> <ms>/<term>`. */
 function stampsOf(value: string): Stamps {
   const [first = '', last = first] = value.split(' ');
   return [stampOf(first), stampOf(last)];
@@ -30,7 +30,7 @@ function stampOf(text: string): EntryStamp {
   return { at: Number(at), term: Number(term) };
 }
 
-/** Reads `<ms> <owner>`. */
+/** Parses `<ms> <owner>`. */
 function ownershipOf(term: number, value: string): Ownership {
   const space = value.indexOf(' ');
   return { term, owner: value.slice(space + 1), since: Number(value.slice(0, space)) };

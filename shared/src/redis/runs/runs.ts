@@ -60,7 +60,7 @@ interface RedisRunsDeps {
   readonly onError?: (error: unknown) => void;
 }
 
-/** The records of turns in Redis: one hash each, written by scripts that also append to the feed. */
+/** The port of runs on Redis: one hash for each turn, written only by scripts that also append to its feed. */
 export function createRedisRuns({ redis, settings, onError }: RedisRunsDeps): Runs {
   const beginScript = loadNamedScript(redis, 'runs/begin', onError);
   const writeScript = loadNamedScript(redis, 'runs/write', onError);
@@ -68,7 +68,7 @@ export function createRedisRuns({ redis, settings, onError }: RedisRunsDeps): Ru
   const takeOverScript = loadScript(redis, 'runs/take-over', onError);
   const stopScript = loadNamedScript(redis, 'runs/stop', onError);
   const readScript = loadScript(redis, 'client/read-hash', onError);
-  // A run may wait for a person as long as questions may stay open.
+  // A run may wait for a person for as long as a question may stay open.
   const lifeMs = settings.retentionMs + TIMEOUT_SECONDS_MAX * 1000;
 
   async function begin(run: NewRun, gone = ''): Promise<BeginResult> {
@@ -115,7 +115,7 @@ export function createRedisRuns({ redis, settings, onError }: RedisRunsDeps): Ru
     const streamRequestId = String(reply[1]);
     const key = runKey({ ...streamOf(run), streamRequestId });
     const [owner, term] = await orUnavailable(() => redis.hmget(key, 'owner', 'term'), onError);
-    // Its record is gone, and nobody will end it any more.
+    // The record of the running turn is gone, so nobody will end that turn.
     if (owner == null || term == null) return begin(run, streamRequestId);
     return { type: 'running', streamRequestId, owner, term: Number(term) };
   }
@@ -129,7 +129,7 @@ export function createRedisRuns({ redis, settings, onError }: RedisRunsDeps): Ru
       moreKeys: [
         ...questions.map(elicitationKey),
         ...delegates.map((streamRequestId) => runKey({ ...run, streamRequestId })),
-        // Only the end of a run notes tasks; only a run that goes on waits.
+        // Only a write that ends the run notes tasks, and only one that does not end it may detach it.
         ...(end === undefined
           ? []
           : [...followerKeys(run), tenantListKey('deliveries', run.tenant, bucketOf(run))]),
@@ -180,7 +180,7 @@ export function createRedisRuns({ redis, settings, onError }: RedisRunsDeps): Ru
     return standingOf(await orUnavailable(() => redis.hmget(runKey(stream), ...STANDING_FIELDS), onError));
   }
 
-  /** How a turn of the index stands that is to belong to one of these; what does not run any more leaves the index. */
+  /** The standing of an indexed turn if one of `owners` has it. Removes a turn that is not running from the index. */
   async function readOwned(bucket: number, field: string, owners: ReadonlySet<string>) {
     const stream = parseStreamPath(field);
     const stands = stream === undefined ? undefined : await standing(stream);
@@ -199,7 +199,7 @@ export function createRedisRuns({ redis, settings, onError }: RedisRunsDeps): Ru
     }
   }
 
-  /** Who owns what in the index of a bucket. */
+  /** The entries in a bucket's index of running turns. */
   async function* runningIn(bucket: number): AsyncGenerator<[field: string, owner: string]> {
     let cursor = '0';
     do {
@@ -243,7 +243,7 @@ export function createRedisRuns({ redis, settings, onError }: RedisRunsDeps): Ru
   };
 }
 
-/** The reply of begin.lua; nothing where another turn runs in the conversation. */
+/** Parses the reply of begin.lua; undefined when another turn of the conversation is running. */
 function parseBegin([code, ...rest]: readonly [number, ...unknown[]]): BeginResult | undefined {
   switch (code) {
     case 1:
@@ -280,12 +280,12 @@ function keysOf(run: RunRef) {
   };
 }
 
-/** The outbox of the members that resume runs, and the leases of its bucket. */
+/** The keys of the outbox that resumes runs, and of the leases of its bucket. */
 function resumeKeys(run: StreamRef) {
   return { resumptions: outboxKey(bucketOf(run), RESUME_RUN), tries: outboxTriesKey(bucketOf(run)) };
 }
 
-/** The outbox member that resumes a run, without the term under which the script detaches it. */
+/** The outbox member that resumes a run, without the term, which the script adds. */
 function resumeMember(run: StreamRef): string {
   const { version: _term, ...task } = resumeTask(run, 0);
   return memberOf(task);

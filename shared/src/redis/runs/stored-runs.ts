@@ -6,7 +6,7 @@ import { orUnavailable } from '../client/unavailable.ts';
 const PAGE = 500;
 const RUN = 'run ';
 
-/** Reads which runs are stored of a person, from the index of what they use, which also lists conversations. */
+/** Lists a person's stored runs, from the index of their usage, which also lists conversations. */
 export async function listStoredRuns(
   redis: Commands,
   owner: Owner,

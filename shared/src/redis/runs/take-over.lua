@@ -1,10 +1,11 @@
 -- requires: client/clock, tenants/tell-change
--- Gives a running turn to another owner, if `seenTerm` is its current term. A repeated call of the new owner gets its term.
--- running: the index of running turns; field: the turn's field in it. turns: set of the keys of the person's running turns,
--- kept for `runLife` ms. watched: see tenants/tell-change. soonMs: an owner that dies within so long after it got the turn is counted among its `deaths`;
--- one that dies later ends the count, if the turn has finished a step since an owner died. ARGV beyond the named ones: owners
--- that are no pods.
--- Returns the new term; 0 when the turn does not run under the seen term.
+-- Gives a running turn to another owner if `seenTerm` is its current term. A repeated call of the new owner gets the
+-- same term.
+-- running: the index of running turns; field: the turn's field in it. turns: set of the keys of the person's running
+-- turns, kept for `runLife` ms. watched: see tenants/tell-change. soonMs: an owner that dies within this time after
+-- taking the turn adds to `deaths`; one that dies later resets the count, if the turn has finished a step since the
+-- last death. ARGV after the named ones: owners that are no pods.
+-- Returns the new term; 0 if the turn is not running under the seen term.
 local run, running, turns, watched = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local seenTerm, newOwner, field, runLife, soonMs = tonumber(ARGV[1]), ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5])
 local firstNoPod = 6
@@ -32,7 +33,7 @@ redis.call('HSET', run, 'term', term + 1, 'owner', newOwner,
   'owner:' .. term + 1, string.format('%.0f %s', now, newOwner))
 redis.call('HDEL', run, 'writes')
 redis.call('HSET', running, field, newOwner)
--- A detached turn was not counted among those that run.
+-- A detached turn was not counted among the running ones.
 if metered and not parent then
   redis.call('SADD', turns, run)
   redis.call('PEXPIRE', turns, runLife)

@@ -3,8 +3,9 @@ import { limitKey } from '../client/keys.ts';
 import { createRefusals } from '../limits/refusals.ts';
 
 /**
- * The same `begin`, which refuses by itself while it knows that the person's tokens of the day are used up: a large message
- * need not reach Redis for that. A run under a key may exist already, and runs of delegates and of nobody are not refused.
+ * Wraps `begin` so that it refuses locally while the person's daily tokens are known to be used up; a large message
+ * then need not be sent to Redis. A run under an idempotency key may already exist, and runs of delegates or without a
+ * person have no quota, so these are never refused here.
  */
 export function withTokenRefusals(
   begin: (run: NewRun) => Promise<BeginResult>,

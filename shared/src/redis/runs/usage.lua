@@ -1,18 +1,18 @@
--- Piece: what the chats of one person use, counted in the step that writes.
--- usage (hash): the bytes of each entry, their `total`, and the number of `conversations`. ends (zset): the entries by the
--- time (ms) at which they expire. Entries: 'run <stream request>', 'conversation <id>', and
--- 'unlisted <id>' for a conversation that does not count as one.
+-- Piece: the usage of one person's chats, updated in the step that writes.
+-- usage (hash): the bytes of each entry, their `total`, and the number of `conversations`. ends (zset): the entries by
+-- expiry time (ms). Entries: 'run <stream request>', 'conversation <id>', and 'unlisted <id>' for a conversation that
+-- does not count as one.
 
 local function nameConversation(id, isUnlisted) return (isUnlisted and 'unlisted ' or 'conversation ') .. id end
 
 local function isConversation(entry) return string.sub(entry, 1, 13) == 'conversation ' end
 
--- Makes a key stay for at least `life` ms.
+-- Keeps a key for at least `life` ms.
 local function keepAtLeast(key, life)
   if redis.call('PTTL', key) < tonumber(life) then redis.call('PEXPIRE', key, life) end
 end
 
--- Removes an entry, and what was counted for it.
+-- Removes an entry, and subtracts its numbers.
 local function removeEntry(usage, ends, entry)
   local bytes = redis.call('HGET', usage, entry)
   if bytes then

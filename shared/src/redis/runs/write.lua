@@ -3,23 +3,25 @@
 -- args: streamRequestId term firstSeq channel wakeJson bytesMax runLife endStatus retention conversationLife
 -- args: messagesMax historyBytesMax imageBytesMax noteCount eventCount messageCount field detachedOwner questionCount
 -- args: writeNumber resumeTask resumeAfter tokensUsed tokensWindow
--- One write of a run's owner: stores notes, appends events to the feed, ends or detaches the run, wakes readers last.
+-- One write of a run's owner: stores notes, appends events to the feed, ends or detaches the run, and wakes readers
+-- last.
 --
--- firstSeq: sequence number of the first event. bytesMax: bytes that a feed may hold. runLife: how long a run may last
--- with its retention, conversationLife: how long a conversation stays after it; all times in ms
--- messagesMax, historyBytesMax, imageBytesMax: messages that a conversation keeps, and bytes of them without their images and of
--- these; those of this turn are kept whatever their bytes
--- endStatus: status to end the run with, or ''. field: the run's field in the index of running turns
--- detachedOwner: the owner that marks detached runs, to detach this one, or ''. writeNumber: number of the write within its
--- term, or ''. resumeTask: outbox member that resumes the run, without the term, or ''. resumeAfter: after how many ms a
--- detached run is resumed at the latest, or ''
--- resumptions, tries: the outbox of such members, and the leases of the bucket's tasks
--- tokensUsed: tokens of the steps among the notes, counted in `tokens` for `tokensWindow` ms from the first of them on
--- usage, usageEnds: see runs/usage. listed: zset of the tenant's turns in the bucket, see tenants/scores. watched: see tenants/tell-change. turns: set of the keys of the person's running turns
--- KEYS beyond the named ones: rows of the questions, then runs, that the run is to wait for when it is detached; at its end
--- instead `subscribers`, the outboxes of the kinds that can be in it and the list of the tenant's deliveries, by the names that are
--- derived here: a newer version may have subscribed a kind that this one does not know.
--- ARGV beyond the named ones: field and value of each note, name and JSON of each event, the messages.
+-- firstSeq: sequence number of the first event. bytesMax: maximum bytes of a feed. runLife: how long a run may last,
+-- plus its retention; conversationLife: how long a conversation is kept after it; all times in ms
+-- messagesMax, historyBytesMax, imageBytesMax: the limits of a conversation: number of messages, bytes without images,
+-- bytes of images. The messages of this turn are kept whatever their size
+-- endStatus: status with which to end the run, or ''. field: the run's field in the index of running turns
+-- detachedOwner: the owner of detached runs, if this run is to be detached, or ''. writeNumber: ordinal of the write
+-- within its term, or ''. resumeTask: outbox member that resumes the run, without the term, or ''. resumeAfter: after
+-- how many ms a detached run is resumed at the latest, or ''
+-- resumptions, tries: the outbox of these members, and the leases of the bucket's tasks
+-- tokensUsed: tokens of the steps among the notes. `tokens` counts them for `tokensWindow` ms from the first of them on
+-- usage, usageEnds: see runs/usage. listed: zset of the tenant's turns in the bucket, see tenants/scores. watched: see
+-- tenants/tell-change. turns: set of the keys of the person's running turns
+-- KEYS after the named ones, for a detach: rows of the questions, and then runs, for which the run waits. For an end
+-- instead: `subscribers`, the outboxes of the kinds that may be in it, and the list of the tenant's deliveries. This
+-- script builds their names itself, because a newer version may have subscribed a kind that this one does not know.
+-- ARGV after the named ones: field and value of each note, name and JSON of each event, the messages.
 -- Returns 'written', 'stopping', 'fenced', 'behind', 'full', 'wait-ended' or 'gone'.
 local firstQuestion, firstNote, run = nextKey, nextArgument, key.run
 local firstSeq, noteCount, eventCount = tonumber(arg.firstSeq), tonumber(arg.noteCount), tonumber(arg.eventCount)
@@ -28,7 +30,7 @@ local firstEvent = firstNote + 2 * noteCount
 local firstMessage = firstEvent + 2 * eventCount
 local ends, detaches = arg.endStatus ~= '', arg.detachedOwner ~= ''
 
--- Fields of the run by name; false for one that is absent.
+-- Reads fields of the run by name; an absent one is false.
 local function readFields(...)
   local fields = {}
   for at, value in ipairs(redis.call('HMGET', run, ...)) do fields[select(at, ...)] = value end
@@ -41,19 +43,19 @@ if not stored.status then return 'gone' end
 local writerSeq = tonumber(stored.writerSeq)
 if stored.term ~= arg.term then return 'fenced' end
 if stored.status ~= 'running' then
-  -- A repeated end whose first reply was lost.
+  -- A repeat of the same end, after its reply was lost, succeeds.
   return stored.status == arg.endStatus and writerSeq >= firstSeq + eventCount - 1 and 'written' or 'fenced'
 end
 if arg.writeNumber ~= '' and tonumber(stored.writes or 0) > tonumber(arg.writeNumber) then return 'written' end
 
--- Redis lost events that the writer has appended.
+-- Redis has lost events that the writer appended.
 if firstSeq > writerSeq + 1 then return 'behind' end
 
 if detaches and (hasWaitEnded(firstQuestion, firstRun, arg.detachedOwner) or stored.stop) then return 'wait-ended' end
 
 local events = {}
 for index = firstEvent, firstMessage - 1 do events[#events + 1] = ARGV[index] end
--- Events that an earlier sending of this write has appended are left out.
+-- Events that an earlier copy of this write appended are skipped.
 local firstNew = math.max(0, writerSeq - firstSeq + 1) + 1
 local bytes = stored.bytes + countBytes(events, firstNew)
 if bytes > tonumber(arg.bytesMax) and not ends and not detaches then return 'full' end
@@ -67,7 +69,7 @@ if stored.metered and noteCount > 0 then
     recordBytes = recordBytes + #ARGV[index + 1] - redis.call('HSTRLEN', run, ARGV[index])
   end
   fields[#fields + 1], fields[#fields + 2] = 'recordBytes', recordBytes
-  -- The same write sent again counts once.
+  -- A repeat of the same write counts its tokens only once.
   if tonumber(arg.tokensUsed) > 0 and stored.writes ~= arg.writeNumber
     and redis.call('INCRBY', key.tokens, arg.tokensUsed) == tonumber(arg.tokensUsed) then
     redis.call('PEXPIRE', key.tokens, arg.tokensWindow)
@@ -76,7 +78,7 @@ end
 if arg.writeNumber ~= '' and noteCount + eventCount > 0 then
   fields[#fields + 1], fields[#fields + 2] = 'writes', arg.writeNumber
 end
--- The first and the last time that each step and call was written, each with the term of its writer.
+-- Records when each step and call was first and last written, and the term of the writer.
 local stamp = string.format('%.0f/%s', now, arg.term)
 for index = firstNote, firstEvent - 1, 2 do
   if string.sub(ARGV[index], 1, 6) ~= 'pause:' then

@@ -1,3 +1,8 @@
+/**
+ * Finds and replaces sealed values outside the vault when master keys change. Sealing itself is in `vault/seal.ts`, and
+ * the loop over all stores in `vault/rekey.ts`.
+ */
+
 import { parseStreamPath } from '@parley/core/domain/ids';
 import { parsed } from '@parley/core/domain/parsed';
 import { z } from 'zod';
@@ -17,22 +22,22 @@ const FIELDS = 500;
 type StateKind = SealedKindsOf<'state'>;
 type StateValue = SealedRecord<StateKind> | LapsingValue;
 
-/** How the values of one kind are found in a key. */
+/** How the sealed values of one kind are found in a key. */
 interface Finder<Kind extends StateValue['kind']> {
-  /** True for keys that may hold such values. */
+  /** True for keys that may contain such values. */
   holds(name: KeyName): boolean;
   read(name: KeyName): Promise<readonly Extract<StateValue, { readonly kind: Kind }>[]>;
 }
 
-/** How the values of one kind are sealed anew. */
+/** Replaces a sealed value of one kind by the same value under another key. */
 type Replace<Kind extends StateKind> = (record: SealedRecord<Kind>, sealed: string) => Promise<unknown>;
 
 const Kept = z.looseObject({ sealed: z.string() });
-// A remote agent's task is kept in the same place, as JSON.
+// The task of a remote agent is stored in the same field, as JSON; it is not sealed.
 const SEALED = /^v\d+\./;
 const CONNECT_FAMILIES: ReadonlySet<string> = new Set(['connect-sign-in', 'connect-flow', 'connect-report']);
 
-/** What is sealed outside of the vault: rounds of questions, targets of pushes, and sign-ins and connections under way. */
+/** The sealed values outside the vault: rounds of questions, push targets, and sign-ins and connections in progress. */
 export function createRedisSealedState(
   redis: Commands,
   onError?: (error: unknown) => void,
@@ -61,7 +66,7 @@ export function createRedisSealedState(
       holds: ({ family }) => family === 'run',
       async read({ key, rest }) {
         const stream = parseStreamPath(rest);
-        // A run that has ended is not continued.
+        // An ended run is never continued, so its rounds need no new seal.
         if (stream === undefined || (await guarded(() => redis.hget(key, 'status'))) !== 'running') return [];
         const { tenant, userId, streamRequestId } = stream;
         return (await callsOf(key)).flatMap(({ toolCallId, round, roundServer: serverId = '' }) => {

@@ -1,3 +1,8 @@
+/**
+ * Tells a pod which records and turns of a tenant change, and when it missed some. The changes are published by the
+ * scripts that write; what a listener shows is not known here.
+ */
+
 import { isApprovalId } from '@parley/core/domain/ids';
 import { streamOfSubject } from '../../ports/delivery/outbox.ts';
 import {
@@ -15,7 +20,7 @@ import type { Subscriber } from '../client/subscriber.ts';
 import { changesChannel, watchedKeyIn } from './keys.ts';
 import { createToldNumbers, type NumbersByTag } from './told-numbers.ts';
 
-/** How long a bucket stays watched without a renewal, and how often a pod renews it, in ms. */
+/** How long a bucket stays watched without a renewal, in ms. */
 const WATCHED_MS = 30_000;
 const RENEW_MS = 10_000;
 const RETRY_MS = 500;
@@ -26,17 +31,18 @@ interface TenantChangesDeps {
   readonly onError?: ((error: unknown) => void) | undefined;
 }
 
-/** The one subscription of this pod to a tenant. */
+/** This pod's one subscription to a tenant. */
 interface WatchedTenant {
   readonly listeners: Set<(signal: TenantSignal) => void>;
-  /** Whether changes are told by now. */
+  /** True once changes are being received. */
   isTold(): boolean;
   close(): void;
 }
 
 /**
- * The changes of tenants in Redis. While somebody watches, the scripts that write a record or a turn publish its change on the channel of
- * its tenant, with a number that each bucket counts. So a change that did not come is noticed: by the next one, or by a renewal.
+ * The changes of tenants in Redis. While a tenant is watched, the scripts that write a record or turn publish each
+ * change on the tenant's channel, numbered per bucket. A missing change is noticed by the number of the next one, or at
+ * a renewal.
  */
 export function createRedisTenantChanges({ redis, subscriber, onError }: TenantChangesDeps): TenantChanges {
   const watchScript = loadScript(redis, 'tenants/watch', onError);
@@ -73,7 +79,10 @@ export function createRedisTenantChanges({ redis, subscriber, onError }: TenantC
       for (const listener of [...listeners]) listener(signal);
     }
 
-    /** The latest round counts: one that began before the subscription was renewed knows nothing of what was missed since. */
+    /**
+     * Renews the watch. Only the latest round counts, because one that began before the subscription was renewed does
+     * not know what was missed since.
+     */
     async function renew(): Promise<void> {
       clearTimeout(timer);
       round += 1;
@@ -134,16 +143,16 @@ export function createRedisTenantChanges({ redis, subscriber, onError }: TenantC
 interface ToldChange {
   readonly tag: string;
   readonly number: number;
-  /** Absent where this version does not know what was told. */
+  /** Absent when this version does not understand the change. */
   readonly change: TenantChange | undefined;
 }
 
-/** Reads what tell-change.lua publishes. */
+/** Parses a message of tell-change.lua. */
 function decodeChange(message: string, tenant: string): ToldChange | undefined {
   const [tag = '', number, at, kind = '', word, path = ''] = message.split(' ');
   const change = CHANGE_WORDS.find((known) => known === word);
   if (!Number.isFinite(Number(number))) return undefined;
-  // A delivery is told by the subject of its task, which may be the id of a record alone.
+  // A delivery is announced by the subject of its task, which may be just the id of a record.
   const { streamRequestId: id = kind === 'delivery' ? path : '', userId } = streamOfSubject(path) ?? {};
   const changedKind = kindOf(kind, id);
   return {

@@ -1,8 +1,7 @@
 -- requires: client/clock, tenants/scores
--- Counts places in several lists of one tenant, by ranges.
--- KEYS: the lists (zsets), whose scores are those of tenants/scores. ARGV, for each range: 'open' or 'ended', and the bounds of
--- the time that has passed since, in ms, or ''.
--- Returns the number for each range.
+-- Counts entries in several lists of one tenant, by ranges. KEYS: the lists (zsets) with the scores of tenants/scores.
+-- ARGV, for each range: 'open' or 'ended', and the minimum and maximum age in ms, or ''. Returns the number for each
+-- range.
 local now = readClock()
 local counts = {}
 for index = 1, #ARGV, 3 do

@@ -1,3 +1,8 @@
+/**
+ * Reads the lists of a tenant by merging one sorted set per bucket. The commits write these sets; this file only reads
+ * and corrects them.
+ */
+
 import { BUCKET_COUNT, bucketOf, bucketOfRecordId, parseStreamPath } from '@parley/core/domain/ids';
 import type { ListedKind, ListPlace, ListSliceRequest, TenantLists } from '../../ports/tenant-lists.ts';
 import type { Commands } from '../client/connect.ts';
@@ -7,19 +12,22 @@ import { loadScript, type Script } from '../client/script.ts';
 
 const BUCKETS = Array.from({ length: BUCKET_COUNT }, (_, bucket) => bucket);
 
-/** A sorted set in a bucket. */
+/** A list in one bucket. */
 interface ListKey {
   readonly bucket: number;
   readonly key: string;
 }
 
-/** The lists of tenants in Redis: for each kind one sorted set in each bucket, which the commits of that bucket keep. */
+/**
+ * The lists of tenants in Redis: for each kind one sorted set in each bucket, which the commits in that bucket
+ * maintain.
+ */
 export function createRedisTenantLists(redis: Commands, onError?: (error: unknown) => void): TenantLists {
   const sliceScript = loadScript(redis, 'tenants/slice', onError);
   const countScript = loadScript(redis, 'tenants/count', onError);
   const mendScript = loadScript(redis, 'tenants/mend', onError);
 
-  /** What a script replies on lists of a tenant, a reply for each group of them. */
+  /** Calls a script on the lists of a tenant. There is one reply for each group of lists. */
   async function onLists<Reply>(
     script: Script,
     lists: readonly ListKey[],
@@ -71,7 +79,10 @@ function listsOf({ tenant, kind }: Pick<ListSliceRequest, 'tenant' | 'kind'>): L
   return BUCKETS.map((bucket) => ({ bucket, key: tenantListKey(kind, tenant, bucket) }));
 }
 
-/** For one person, only the list of their bucket is read; for their open records their inbox, which has the same scores. */
+/**
+ * For one person, only the list of the person's bucket is read. For the person's open records it is the inbox, which
+ * has the same scores.
+ */
 function listsToMerge(request: ListSliceRequest): ListKey[] {
   const { tenant, kind, state, userId } = request;
   if (userId === undefined) return listsOf(request).filter((one) => isIn(one, request));
@@ -86,14 +97,16 @@ const isIn = ({ bucket }: ListKey, { bucket: only }: ListSliceRequest) =>
 
 const PREFIXES = { elicitations: 'el_', approvals: 'ap_', turns: '', deliveries: '' } as const;
 
-/** What has ended has a negative score, so that the end of a record moves its one entry. */
+/** The score of an ended entry is negative, so that the end of a record only changes the score of its one entry. */
 function sliceArgs(request: ListSliceRequest): (string | number)[] {
   const { kind, state, after, minAgeMs = '', maxAgeMs = '', limit } = request;
   const score = after === undefined ? '' : state === 'open' ? after.at : -after.at;
   return [state, directionOf(request), score, after?.member ?? '', PREFIXES[kind], minAgeMs, maxAgeMs, limit];
 }
 
-/** The way through the scores: the newest that is open has the highest score, the newest that has ended the lowest. */
+/**
+ * The direction through the scores: the newest open entry has the highest score, and the newest ended entry the lowest.
+ */
 function directionOf({ state, order }: Pick<ListSliceRequest, 'state' | 'order'>): 'up' | 'down' {
   return (state === 'open') === (order === 'newest') ? 'down' : 'up';
 }
@@ -110,7 +123,7 @@ function placesOf(reply: readonly string[]): ScoredPlace[] {
   return places;
 }
 
-/** The hash that a member stands for, its bucket, and the fields with the times of its begin and its end. */
+/** The hash to which a member refers, its bucket, and the fields with the times of its start and end. */
 function rowKeyOf(kind: ListedKind, member: string) {
   if (kind === 'turns') {
     const stream = parseStreamPath(member);

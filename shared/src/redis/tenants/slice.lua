@@ -1,10 +1,10 @@
 -- requires: client/clock, tenants/scores
--- The first places of several lists of one tenant, merged.
--- KEYS: the lists (zsets), whose scores are those of tenants/scores.
--- state: 'open' or 'ended'. direction: 'up' or 'down' through the scores. afterScore, afterMember: the place to continue
--- behind, or ''. prefix: what the members begin with that are meant, or ''. minAge, maxAge: bounds of the time that has passed
--- since, in ms, or ''. limit: places of the reply.
--- Returns the scores and the members, by turns.
+-- Returns the first entries of several lists of one tenant, merged. KEYS: the lists (zsets) with the scores of
+-- tenants/scores.
+-- state: 'open' or 'ended'. direction: 'up' or 'down' through the scores. afterScore, afterMember: the place after
+-- which to continue, or ''. prefix: only members that begin with it, or ''. minAge, maxAge: bounds of the age in ms, or
+-- ''. limit: the maximum number of entries.
+-- Returns scores and members by turns.
 local state, direction, afterScore, afterMember, prefix, minAge, maxAge, limit = unpack(ARGV, 1, 8)
 local CHUNK = 16
 local isUp = direction == 'up'
@@ -15,7 +15,7 @@ if afterScore and isUp then low = math.max(low, afterScore) end
 if afterScore and not isUp then high = math.min(high, afterScore) end
 local minimum, maximum = scoreText(low), scoreText(high)
 
--- The order of bytes, as a zset has it. Lua compares texts as the locale of the server says.
+-- Compares bytes, as a zset does. Lua itself compares texts by the locale of the server.
 local function isLess(a, b)
   for at = 1, math.min(#a, #b) do
     local left, right = string.byte(a, at), string.byte(b, at)
@@ -29,7 +29,7 @@ local function comesBefore(a, b)
   return a.member ~= b.member and isLess(a.member, b.member) == isUp
 end
 
--- The places of one list; each call of the returned function moves to the next one.
+-- Iterates over the entries of one list; each call of the returned function moves to the next one.
 local function placesOf(key)
   local offset, chunk, index = 0, {}, 1
   local function nextPlace()
@@ -46,7 +46,7 @@ local function placesOf(key)
     local place = { member = chunk[index], score = tonumber(chunk[index + 1]) }
     index = index + 2
     if prefix ~= '' and string.sub(place.member, 1, #prefix) ~= prefix then return nextPlace() end
-    -- Places of the same time may lie before.
+    -- Entries with the same time may come before the place.
     if afterScore and not comesBefore({ score = afterScore, member = afterMember }, place) then return nextPlace() end
     return place
   end

@@ -1,17 +1,18 @@
 /** The number of the last change in each bucket, by the bucket's tag. */
 export type NumbersByTag = ReadonlyMap<string, number>;
 
-/** Finds out where changes were missed, by the numbers that each bucket of a tenant counts. */
+/** Detects missed changes by the numbers that each bucket of a tenant counts. */
 export interface ToldNumbers {
-  /** Begins with what was told by now. */
+  /** Begins with the numbers of the changes published so far. */
   begin(told: NumbersByTag): void;
-  /** A change has come. False where changes before it have not. */
+  /** Records a received change. Returns false when an earlier one is missing. */
   add(tag: string, number: number): boolean;
-  /** The numbers of the changes that have come. */
+  /** The numbers of the received changes. */
   last(): NumbersByTag;
   /**
-   * Compares what was told by now. `before`: what had come when that was asked for. A change may still be on its way, so that it is missed
-   * where it has not come at the next comparison. False where changes were missed.
+   * Compares with `told`, the numbers published so far; `before` are the numbers that had been received when `told` was
+   * requested. A change may still be on its way, so it counts as missed only if it has not come by the next comparison.
+   * Returns false when changes were missed.
    */
   compare(before: NumbersByTag, told: NumbersByTag): boolean;
 }
@@ -25,11 +26,11 @@ export function createToldNumbers(): ToldNumbers {
     begin(told) {
       begun = told;
       expected = told;
-      // What has come since is not missed.
+      // Changes received since the request were not missed.
       last = new Map([...told].map(([tag, number]) => [tag, Math.max(number, last.get(tag) ?? 0)]));
     },
     add(tag, number) {
-      // Told before the begin, and late.
+      // A late change from before the beginning.
       if (number <= (begun.get(tag) ?? 0)) return true;
       const before = last.get(tag);
       last.set(tag, number);

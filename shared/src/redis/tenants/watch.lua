@@ -1,7 +1,7 @@
 -- requires: client/clock
--- Keeps buckets of a tenant watched, see tenants/tell-change. KEYS: `watched` of each. life: for how many ms.
--- A bucket that was not watched begins to count at the microsecond: its numbers are never those of an earlier count.
--- Returns the number of the last change that was told in each.
+-- Keeps buckets of a tenant watched, see tenants/tell-change. KEYS: `watched` of each bucket. life: for how many ms. A
+-- bucket that was not watched starts counting at the present microsecond, so that its numbers never repeat those of an
+-- earlier count. Returns the number of the last change published in each bucket.
 local life = ARGV[1]
 local _, microseconds = readClock()
 local numbers = {}

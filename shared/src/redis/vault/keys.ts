@@ -10,7 +10,7 @@ const LEASE = 'credential-lease';
 const FLOWS = 'credential-flows';
 const LIST = 'credential-list';
 
-/** Every key that holds something sealed, as a SCAN pattern; the leases and the lists of flows are among them. */
+/** The SCAN pattern of all keys with sealed values. It also matches the leases and the lists of flows. */
 export const VAULT_KEYS = 'parley:{b*}:credential*';
 
 /** Hash: one credential, sealed. */
@@ -18,32 +18,32 @@ export function credentialKey(ref: CredentialRef): string {
   return ownedBy(ref, CREDENTIAL, restOf(ref));
 }
 
-/** String: who refreshes a credential now. */
+/** String: the process that is refreshing a credential. */
 export function leaseKey(ref: CredentialRef): string {
   return ownedBy(ref, LEASE, restOf(ref));
 }
 
-/** Hash: what a flow obtained and no call may use yet, sealed. */
+/** Hash: the sealed credential that a flow obtained and that no call may use yet. */
 export function stagedKey(flow: FlowRef): string {
   return ownedBy(flow, STAGED, `${restOf(flow)}/${encodeURIComponent(flow.flowId)}`);
 }
 
-/** Sorted set: the flows of a bucket that have something staged, by when they staged it. */
+/** Sorted set: the flows of a bucket with a staged credential, by the time of staging. */
 export function flowsKey(bucket: number): string {
   return `parley:{${tagOf(bucket % BUCKET_COUNT)}}:${FLOWS}`;
 }
 
-/** Set: the records of a person, as `recordMember` and `flowMember` name them. */
+/** Set: a person's records, as `recordMember` and `flowMember` name them. */
 export function listKey(owner: Owner): string {
   return ownedBy(owner, LIST);
 }
 
-/** A credential as it is listed. */
+/** The list member of a credential. */
 export function recordMember({ tenant, userId, toolId, connectorId }: CredentialRef): string {
   return [tenant, userId, toolId, connectorId].map(encodeURIComponent).join('/');
 }
 
-/** Takes a listed credential apart; nothing when it is not one. */
+/** Parses a member of `recordMember`; undefined for any other text. */
 export function parseRecordMember(member: string): CredentialRef | undefined {
   const [tenant, userId, toolId, connectorId, ...others] = partsOf(member);
   if (tenant === undefined || userId === undefined || toolId === undefined) return undefined;
@@ -51,17 +51,17 @@ export function parseRecordMember(member: string): CredentialRef | undefined {
   return { tenant, userId, toolId, connectorId };
 }
 
-/** The sorted set that lists this flow, which lies in its owner's slot. */
+/** The sorted set that lists this flow, in its owner's slot. */
 export function flowsKeyOf(flow: FlowRef): string {
   return flowsKey(bucketOf(flow));
 }
 
-/** A flow as it is listed. */
+/** The list member of a flow. */
 export function flowMember({ tenant, userId, toolId, connectorId, flowId }: FlowRef): string {
   return [tenant, userId, toolId, connectorId, flowId].map(encodeURIComponent).join('/');
 }
 
-/** Takes a listed flow apart; nothing when it is not one. */
+/** Parses a member of `flowMember`; undefined for any other text. */
 export function parseFlowMember(member: string): FlowRef | undefined {
   const [tenant, userId, toolId, connectorId, flowId, ...others] = partsOf(member);
   if (tenant === undefined || userId === undefined || toolId === undefined) return undefined;
@@ -69,12 +69,12 @@ export function parseFlowMember(member: string): FlowRef | undefined {
   return { tenant, userId, toolId, connectorId, flowId };
 }
 
-/** Which record a key names. */
+/** The record that a key names. */
 export type RecordName =
   | { readonly kind: 'credential'; readonly ref: CredentialRef }
   | { readonly kind: 'staged'; readonly ref: FlowRef };
 
-/** Takes the key of a record apart; nothing when it is not one. */
+/** Parses the key of a record; undefined for any other key. */
 export function parseRecordKey({ family, rest }: KeyName): RecordName | undefined {
   if (family === STAGED) {
     const ref = parseFlowMember(rest);

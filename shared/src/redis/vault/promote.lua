@@ -1,9 +1,10 @@
 -- requires: client/clock, vault/store-usable
--- Makes what a flow has staged the usable credential.
--- flow: the flow as it is listed in `flows`, and in `list`, the set of the person's records; record: the credential as it
--- is listed there. expected: what must be staged, or ''. sealed: the same, sealed for the credential's key, or ''
--- Returns the version as text; '0' when nothing is staged and the stored credential is not this flow's; '-1' when something
---         else is staged.
+-- Makes a flow's staged credential the usable one.
+-- flow: the member of the flow in `flows` and in `list`, the set of the person's records. record: the member of the
+-- credential in `list`. expected: the text that must be staged, or ''. sealed: the same credential, sealed for its
+-- final key, or ''.
+-- Returns the version as text; '0' if nothing is staged and the stored credential is not this flow's; '-1' if something
+-- else is staged.
 local credential, staged, flows, list = unpack(KEYS)
 local flowId, flow, expected, sealed, record = unpack(ARGV)
 local stagedSealed = redis.call('HGET', staged, 'sealed')

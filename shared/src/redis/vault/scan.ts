@@ -16,7 +16,7 @@ import {
 
 type VaultRecord = SealedRecord<SealedKindsOf<'vault'>>;
 
-/** Every sealed record of every master, page by page. Each is read by the script `vault/read-listed`. */
+/** All sealed records on all masters, in pages. The script `vault/read-listed` reads each of them. */
 export async function* scanRecords(
   redis: Commands,
   readListed: Script,
@@ -30,7 +30,7 @@ export async function* scanRecords(
   }
 }
 
-/** The key under which a record lies. */
+/** The key of a record. */
 export function recordKey(record: RecordName): string {
   return record.kind === 'staged' ? stagedKey(record.ref) : credentialKey(record.ref);
 }

@@ -1,6 +1,5 @@
 -- requires: client/clock
--- Stages the credential that a flow got, for `life` ms, and lists the flow.
--- list: set of the person's records.
+-- Stages a flow's credential for `life` ms, and lists the flow. list: set of the person's records.
 local staged, flows, list = unpack(KEYS)
 local sealed, life, flow = unpack(ARGV)
 redis.call('HSET', staged, 'sealed', sealed)

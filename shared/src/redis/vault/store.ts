@@ -1,3 +1,8 @@
+/**
+ * The vault's storage on Redis. It sees only sealed texts; sealing is in `vault/seal.ts`, and the use of credentials in
+ * `vault/vault.ts`.
+ */
+
 import type { CredentialRef } from '../../domain/credential.ts';
 import type { FlowRef, StagedFlow, StoredCredential, VaultStore } from '../../ports/vault.ts';
 import type { Commands } from '../client/connect.ts';
@@ -18,8 +23,8 @@ import {
 import { recordKey, scanRecords } from './scan.ts';
 
 /**
- * Sealed credentials in Redis: a hash each, beside all else of their owner, or on a connection of their own when they
- * are to rest in a Redis of their own. That Redis must keep what it has: an append-only file, and no eviction.
+ * Sealed credentials in Redis, one hash each: in the slot of their owner's other data, or in a separate Redis over its
+ * own connection. Such a Redis must be durable: with an append-only file, and without eviction.
  */
 export function createRedisVaultStore(redis: Commands, onError?: (error: unknown) => void): VaultStore {
   const load = (name: string) => loadScript(redis, name, onError);

@@ -1,3 +1,8 @@
+/**
+ * The order of steps that removes one conversation completely, even while turns of it run. Removing the data of a part
+ * is in `remove-part.ts`, and erasing a person in `user.ts`.
+ */
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ParleyError } from '@parley/core/domain/errors';
 import type { Owner, StreamRef } from '@parley/core/domain/ids';
@@ -13,20 +18,21 @@ interface EraseConversationDeps extends RemovePartDeps {
   readonly backend: RemovePartDeps['backend'] &
     Pick<Backend, 'runs' | 'runQueue' | 'conversations' | 'elicitations' | 'approvals' | 'ownerRecords'>;
   readonly engine: Pick<Engine, 'openRecords' | 'withdrawRecord' | 'approvals'>;
-  /** As for an erasure of a user. */
+  /** See the same setting for erasing a user. */
   readonly graceMs: number;
 }
 
 const ROWS_PAGE = 100;
-// Their names are `<what>/<turn>/<which>`.
+// Records of these kinds are named `<what>/<turn>/<which>`.
 const KINDS_OF_TURNS = ['a2a', 'pushes'] as const;
-// A turn that begins during the removal is ended and removed, too.
+// A turn that begins during the removal is also ended and removed, in another attempt.
 const ATTEMPTS_MAX = 5;
 
 /**
- * Removes a conversation with its turns, their delegates, and all questions and approvals that name it, and revokes what is
- * remembered for it. What runs is stopped first, on whichever pod, and what is open is withdrawn. False where there is no such conversation. The same call again continues where an earlier
- * one was interrupted. Throws `unavailable`, and `turn_running` where turns begin in it faster than they are removed.
+ * Removes a conversation with its turns, their delegates, and all questions and approvals that name it, and revokes its
+ * remembered approvals. Running turns are first stopped, on whichever pod, and open records withdrawn. Returns false if
+ * there is no such conversation. After an interruption, the same call continues. Throws `unavailable`, or
+ * `turn_running` when turns begin faster than they can be removed.
  */
 export async function eraseConversation(
   deps: EraseConversationDeps,
@@ -35,7 +41,8 @@ export async function eraseConversation(
   const owner = { tenant, userId };
   const conversation = { ...owner, conversationId };
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
-    // Each time: the ids of conversations are the client's, and the next one of this id must ask anew.
+    // This is repeated in every call: clients choose conversation ids, and a later conversation with this id must ask
+    // again.
     await deps.engine.approvals.grants.revokeIn(conversation);
     const turnIds = await turnIdsOf(deps, conversation);
     const { running, last } = await deps.backend.conversations.read(conversation);
@@ -79,7 +86,7 @@ async function turnIdsOf(
   return [...found];
 }
 
-/** Ends the turns that run and what is open, and gives their readers time to read it. */
+/** Ends running turns and open records, and gives their readers time to read that. */
 async function endAll(
   { backend: { runs, runQueue }, engine, graceMs }: EraseConversationDeps,
   { conversationId, ...owner }: ConversationRef,
@@ -99,11 +106,11 @@ async function endAll(
   }
   for (const one of taken) await endTurn(runs, one);
   if (withdrawn + taken.length > 0) await sleep(graceMs);
-  // The end of a question offers the run that waited for it.
+  // The end of a question offers the run that waited for it, so the offer is withdrawn.
   await Promise.all(taken.map(({ run, term }) => runQueue.withdraw(run, term)));
 }
 
-/** Removes what is recorded under the ids of turns, such as the messages that A2A took as answers. */
+/** Removes the records that are named after turns, such as the messages that A2A accepted as answers. */
 async function removeRecords(
   { backend: { ownerRecords } }: EraseConversationDeps,
   owner: Owner,
@@ -117,7 +124,7 @@ async function removeRecords(
   }
 }
 
-/** The questions and approvals of a conversation: those that are listed, and those that the records of its turns name. */
+/** The questions and approvals of a conversation: listed ones, and those that the records of its turns name. */
 async function elicitationIdsOf(
   { backend }: EraseConversationDeps,
   { conversationId, ...owner }: ConversationRef,

@@ -4,13 +4,13 @@ import type { Runs } from '../../ports/runs/runs.ts';
 
 const ATTEMPTS_MAX = 5;
 
-/** A running turn that was taken away from its pod, which writes it no more. */
+/** A running turn that was taken from its pod. The pod can no longer write it. */
 export interface TakenTurn {
   readonly run: Run;
   readonly term: number;
 }
 
-/** Takes a turn away from its pod; undefined for one that does not run. Throws `unavailable`. */
+/** Takes a turn from its pod; undefined when the turn is not running. Throws `unavailable`. */
 export async function takeTurn(
   runs: Pick<Runs, 'standing' | 'takeOver' | 'read'>,
   stream: StreamRef,
@@ -20,7 +20,7 @@ export async function takeTurn(
     if (standing?.status !== 'running') return undefined;
     const term =
       standing.owner === UNOWNED ? standing.term : await runs.takeOver(stream, standing.term, UNOWNED);
-    // Another pod was faster.
+    // Another pod changed the owner first, so the turn is read again.
     if (term === undefined) continue;
     const { run } = await runs.read(stream);
     return run && { run, term };
@@ -28,7 +28,7 @@ export async function takeTurn(
   return undefined;
 }
 
-/** Ends a turn that was taken away. Where a pod has claimed it since, the removal of its record ends it. */
+/** Ends a turn that was taken from its pod. If another pod has claimed it since, removing its record ends it. */
 export async function endTurn(runs: Pick<Runs, 'write'>, { run, term }: TakenTurn): Promise<void> {
   await runs.write(run, {
     term,

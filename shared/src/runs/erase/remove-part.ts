@@ -11,11 +11,11 @@ import { dropKeyClaim } from '../../records/claim-key.ts';
 export interface RemovePartDeps {
   readonly backend: Pick<Backend, 'records' | 'outbox' | 'deadLetters' | 'claims' | 'limits' | 'erasure'>;
   readonly deliveries: Pick<Deliveries, 'notesOn'>;
-  /** The limits under which a user has a budget for one elicitation. */
+  /** The rate limits that count a user's calls for one elicitation. */
   readonly elicitationLimits: (elicitationId: string) => readonly string[];
 }
 
-/** Removes a part of what is stored of a person, from all indexes and slots. Repeatable. Throws `unavailable`. */
+/** Removes a part of a person's data from all indexes and slots. Repeatable. Throws `unavailable`. */
 export async function removePart(deps: RemovePartDeps, owner: Owner, part: StoredPart): Promise<void> {
   const { records, erasure } = deps.backend;
   const { records: found } = await records.readMany(part.elicitationIds);
@@ -25,12 +25,15 @@ export async function removePart(deps: RemovePartDeps, owner: Owner, part: Store
   await erasure.remove(owner, whole);
 }
 
-/** The stream requests of a part: those that an index lists, and those that only the rows name. */
+/** The stream requests of a part: indexed ones, and those that only rows name. */
 function streamsOf(part: StoredPart, rows: readonly Row[]): string[] {
   return [...new Set([...part.streamRequestIds, ...rows.map((row) => row.definition.streamRequestId)])];
 }
 
-/** Removes what a part has in other slots than its person's data: the indexes of these lead there no more afterwards. */
+/**
+ * Removes what a part has stored outside the slot of its person. This must come first, because the indexes in that slot
+ * are the only way to find it.
+ */
 async function removeElsewhere(
   deps: RemovePartDeps,
   owner: Owner,

@@ -1,3 +1,8 @@
+/**
+ * The order of steps that erases one person completely and can be continued after a crash. Removing the data of a part
+ * is in `remove-part.ts`.
+ */
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Owner } from '@parley/core/domain/ids';
 import { type Erased, type ErasedCounts, NOTHING_ERASED, USER_ERASED } from '../../domain/erasure.ts';
@@ -12,30 +17,32 @@ import { type RemovePartDeps, removePart } from './remove-part.ts';
 export interface EraseUserDeps extends RemovePartDeps {
   readonly backend: RemovePartDeps['backend'] & Pick<Backend, 'runs' | 'runQueue' | 'pages' | 'ownerRecords'>;
   readonly engine: Pick<Engine, 'openRecords' | 'withdrawRecord'>;
-  /** Names of the delivery kinds whose tasks may be about turns of the person. */
+  /** The delivery kinds whose tasks may concern turns of the person. */
   readonly deliveryKinds: readonly string[];
-  /** Ends the links of accounts of other services to a person, who is fenced; absent where there are none. */
+  /**
+   * Removes the links between the fenced person and accounts of other services; absent when the deployment has none.
+   */
   readonly unlink: ((owner: Owner) => Promise<void>) | undefined;
-  /** Revokes and deletes the credentials of a person. Returns how many there were; called until there are none. */
+  /** Revokes and deletes credentials of a person and returns their number; called until none are left. */
   readonly eraseAccounts: (owner: Owner) => Promise<number>;
-  /** The limits under which a user has a budget. */
+  /** The rate limits that count a user's calls. */
   readonly userLimits: readonly string[];
   /**
-   * Time between the end of questions and turns and their removal, in ms: waiters and open streams read the end
-   * in that time. Not spent when nothing was open.
+   * The time between ending questions and turns and removing them, in ms, in which waiters and open streams can read
+   * the end. It is skipped when nothing was open.
    */
   readonly graceMs: number;
-  /** How long one call works, in ms. Each call removes at least one part of what is stored. */
+  /** How long one call works, in ms. Each call removes at least one part of the data. */
   readonly budgetMs: number;
 }
 
-// A pod notices within seconds that its turn was taken away. This leaves minutes for an outage of its connection.
+// A pod notices within seconds that its turn was taken; this leaves minutes for an outage of its connection.
 const FENCE_MS = 300_000;
 
 /**
- * Removes all that is stored of one person. First ends what is under way: the terms of the turns rise, so that no pod
- * writes them any more, and the open questions are withdrawn. Then removes part after part, each before the index that
- * lists it. The same call again continues where an earlier one was interrupted. Throws `unavailable`.
+ * Removes all data of one person. First it ends what is running: the terms of the turns rise, so that no pod can write
+ * them, and open questions are withdrawn. Then it removes one part after another, each before the index that lists it.
+ * After an interruption, the same call continues. Throws `unavailable`.
  */
 export async function eraseUser(deps: EraseUserDeps, { tenant, userId }: Owner): Promise<Erased> {
   const { erasure, pages, limits, outbox, ownerRecords, runQueue } = deps.backend;
@@ -48,7 +55,7 @@ export async function eraseUser(deps: EraseUserDeps, { tenant, userId }: Owner):
   for (const one of taken) await endTurn(deps.backend.runs, one);
   let counts: ErasedCounts = { ...NOTHING_ERASED, withdrawn, stopped: taken.length };
   if (withdrawn + taken.length > 0) await sleep(deps.graceMs);
-  // The end of a question offers the run that waited for it.
+  // The end of a question offers the run that waited for it, so the offer is withdrawn.
   await Promise.all(taken.map(({ run, term }) => runQueue.withdraw(run, term)));
   for (;;) {
     const part = await erasure.next(owner);
@@ -58,13 +65,13 @@ export async function eraseUser(deps: EraseUserDeps, { tenant, userId }: Owner):
     await erasure.fence(owner, FENCE_MS);
     if (performance.now() > endsAt) return { complete: false, counts };
   }
-  // The pages before the accounts: no flow can begin that would bring another credential.
+  // Pages are dropped before accounts, so that no new flow can bring another credential.
   const pageEntries = await pages.dropOf(owner);
   for (const records of Object.values(ownerRecords)) await records.removeAll(owner);
-  // After the targets of deliveries, without which no task is added.
+  // This comes after removing the delivery targets, because while those exist, tasks may be added.
   for (const kind of deps.deliveryKinds) await outbox.removeOf(owner, kind);
   let accounts = 0;
-  // A flow that had begun before may bring another credential during the erasure.
+  // A flow that began earlier may still bring another credential during the erasure.
   for (;;) {
     const found = await deps.eraseAccounts(owner);
     if (found === 0) break;
@@ -77,7 +84,7 @@ export async function eraseUser(deps: EraseUserDeps, { tenant, userId }: Owner):
   return { complete: true, counts: { ...counts, pages: pageEntries, accounts } };
 }
 
-/** Takes every running turn away from its pod. */
+/** Takes every running turn of the person from its pod. */
 async function takeTurns(deps: EraseUserDeps, owner: Owner): Promise<TakenTurn[]> {
   const taken: TakenTurn[] = [];
   for await (const ids of deps.backend.erasure.turns(owner)) {
