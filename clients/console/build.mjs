@@ -1,9 +1,11 @@
 /**
- * Builds the console: `node build.mjs [file]` writes one file of JSON, by default dist/console.json, and fails when what a page loads
- * first has grown past its budget, or when something holds what a strict page refuses.
+ * Builds the console: `node build.mjs [file]` writes one JSON file, by default dist/console.json. It fails when the
+ * files of the first page exceed their budget, or when a file contains something that a strict content security policy
+ * refuses.
  *
- * The file holds `page`, which is the same for each path below /console, and `assets` by their names below /console/assets/. A name holds
- * a digest: a cache may keep an asset for ever, and the page never. One file can be read by the api, and held by its bundle, whole.
+ * The JSON has `page`, the same for each path below /console, and `assets` by their names below /console/assets/. A
+ * name contains a digest, so assets may be cached for ever, but the page must not be. A single file can be read by the
+ * api and included in its bundle.
  */
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -12,13 +14,13 @@ import { build } from 'esbuild';
 import { faultsOf, gzipSize, leanStyles } from '../widget/build.mjs';
 
 const HERE = dirname(fileURLToPath(import.meta.url));
-/** Where the page finds its files. */
+/** The path under which the page finds its files. */
 const BASE = '/console/assets/';
-/** What the first page may weigh, gzipped: its script with what that imports at once, and its style sheet. */
+/** The size budget of the first page, gzipped: its script with static imports, and its style sheet. */
 export const FIRST_LOAD_GZIP_MAX = 60_000;
 
 /**
- * Builds the console into a file, which is there whole or not at all.
+ * Builds the console into a file, which is written completely or not at all.
  * @param {string} file
  * @returns {Promise<{ files: { name: string; gzip: number }[]; firstLoad: number; faults: string[] }>}
  */
@@ -42,7 +44,7 @@ export async function buildConsole(file = join(HERE, 'dist/console.json')) {
     logLevel: 'warning',
     plugins: [leanStyles],
   });
-  // Minified, only mark-up has lines left.
+  // In minified code, only mark-up in templates still has line breaks, so they can be removed.
   const lean = (path, text) => (path.endsWith('.js') ? text.replace(/\n\s+/gu, '\n') : text);
   const assets = Object.fromEntries(outputFiles.map(({ path, text }) => [basename(path), lean(path, text)]));
   const names = Object.keys(assets);
@@ -68,7 +70,7 @@ async function writeWhole(file, text) {
   await rename(part, file);
 }
 
-/** A file and all that it imports before it runs. */
+/** A file and all its static imports. */
 function importedBy(name, { outputs }) {
   const found = new Set([name]);
   for (const file of found) {

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// An installed package has its build. A checkout has its sources, which run through tsx without a build.
+// An installed package has a build; a checkout has only sources, which run through tsx.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

@@ -1,3 +1,8 @@
+/**
+ * Answers one elicitation in the terminal, from showing it to the recorded answer. Drawing prompts is in `terminal/`,
+ * approvals are in `deciding.ts`.
+ */
+
 import { isParleyClientError } from '@parley/core';
 import { askerOf } from '@parley/core/domain/elicitations/asker';
 import { isTerminal } from '@parley/core/domain/elicitations/status';
@@ -17,7 +22,7 @@ interface AnsweringParts {
   readonly signal: AbortSignal;
 }
 
-/** The time that is left for a question or a call that the server has just sent. */
+/** A countdown to the deadline of a question or call that the server has just sent. */
 export function countdownOf({
   expiresAt,
   serverTime,
@@ -26,8 +31,8 @@ export function countdownOf({
 }
 
 /**
- * Shows an elicitation and sends the answer; asks again for what the server refuses. A question that ends elsewhere is
- * taken off the screen. Resolves with the elicitation as it stands then.
+ * Shows an elicitation and sends the answer; after a refusal, asks again for the refused fields. A question that ends
+ * elsewhere disappears from the screen. Resolves with the latest state of the elicitation.
  */
 export async function answerInTerminal(
   parts: AnsweringParts,
@@ -94,10 +99,10 @@ async function send(
   }
 }
 
-/** Called with the question when it has changed and is still open. */
+/** Called with the question when it has changed but is still open. */
 type OnChange = (elicitation: Elicitation) => void;
 
-/** Follows the inbox; aborts its signal when the question has ended, or with the caller's signal. */
+/** Follows the inbox. The returned signal is aborted when the question has ended, or with the caller's signal. */
 function watchEnd({ client, signal }: AnsweringParts, elicitationId: string, onChange: OnChange) {
   const controller = new AbortController();
   const following = new AbortController();
@@ -108,7 +113,7 @@ function watchEnd({ client, signal }: AnsweringParts, elicitationId: string, onC
   const abort = () => controller.abort();
   signal.addEventListener('abort', abort, { once: true });
   const ended = untilEnded({ client, signal, onChange }, elicitationId, following.signal);
-  // Without the live stream the question is still shown and answered.
+  // If the live stream fails, the question can still be answered.
   ended.then(abort, () => undefined);
   return { signal: controller.signal, ended, stop };
 }

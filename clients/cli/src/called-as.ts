@@ -2,9 +2,9 @@ import { existsSync, realpathSync } from 'node:fs';
 import { delimiter, join, sep } from 'node:path';
 
 export interface Start {
-  /** The file that Node was told to run. */
+  /** The file that Node is running. */
   readonly program: string;
-  /** The folder in which the command is typed; undefined for a command that must work in any folder. */
+  /** The folder in which the command will be typed; undefined for a command that must work in any folder. */
   readonly folder: string | undefined;
   /** The value of `PATH`. */
   readonly path: string;
@@ -13,18 +13,18 @@ export interface Start {
 }
 
 const NAME = 'parley';
-/** The call where the program is installed in a folder of the person. */
+/** The call for a program that is installed in a folder of the person. */
 const LOCAL_CALL = `npx ${NAME}`;
 const LOCAL_BIN = join('node_modules', '.bin');
 
 /**
- * What a person types to start this program once more: `parley` where the shell finds it, `npx parley` in a folder in which it
- * is installed, else Node with the path of the program.
+ * What a person types to start this program again: `parley` if the shell finds it, `npx parley` in a folder with an
+ * installation, or else Node with the path of the program.
  */
 export function calledAs({ program, folder, path, node }: Start): string {
   const own = realPath(program);
   const isOwn = (file: string) => own !== undefined && realPath(file) === own;
-  // npx and `npm run` add such folders for the time of a program only.
+  // npx and `npm run` add such folders to PATH only while they run a program.
   const folders = path.split(delimiter).filter((one) => one !== '' && !one.endsWith(LOCAL_BIN));
   const find = (name: string) => folders.map((one) => join(one, name)).find((file) => existsSync(file));
   const inShell = find(NAME);
@@ -37,7 +37,7 @@ export function calledAs({ program, folder, path, node }: Start): string {
   return [isUsual ? 'node' : node, program].map((word) => shellWord(word)).join(' ');
 }
 
-/** One word of a command line, quoted where the shell needs it. */
+/** Quotes one word of a command line if the shell requires it. */
 export function shellWord(word: string, isWindows = process.platform === 'win32'): string {
   if (/^[\w./:@%+=-]+$/.test(word) || (isWindows && /^[\w.\\/:@+=-]+$/.test(word))) return word;
   return isWindows ? `"${word}"` : `'${word.replaceAll("'", "'\\''")}'`;

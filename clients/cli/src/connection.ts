@@ -6,7 +6,7 @@ import { usageError } from './exit-code.ts';
 import { homeFolder } from './home.ts';
 import { signToken } from './sign-token.ts';
 
-/** Where Parley is and who calls. */
+/** The address of Parley and the caller's token. */
 export interface CliConnection {
   readonly baseUrl: string;
   readonly token: TokenSource;
@@ -16,8 +16,8 @@ const DEFAULT_URL = 'http://localhost:3000';
 const DAY_SECONDS = 86_400;
 
 /**
- * The connection that options and environment name; without any of them, that of the development server of this machine.
- * The token is never an argument, because other users of a machine can read those.
+ * The connection that options and environment describe, or else that of the local development server. The token is
+ * never an argument, because other users of a machine can read arguments.
  */
 export function connectionOf(
   command: Command,
@@ -27,7 +27,7 @@ export function connectionOf(
   const { env } = context;
   const { url = env.url, tokenFile } = command.optsWithGlobals<GlobalOptions>();
   if (tokenFile !== undefined) {
-    // Read for every request, so that a token that another program renews stays usable.
+    // The file is read for every request, so that another program may renew the token.
     return { baseUrl: url ?? DEFAULT_URL, token: () => readText(tokenFile).trim() };
   }
   if (env.token !== undefined) return { baseUrl: url ?? DEFAULT_URL, token: env.token };
@@ -43,7 +43,7 @@ export function connectionOf(
   return { baseUrl: dev.url, token };
 }
 
-/** The person whom a command asks: the option's, or the one of the development server. */
+/** The person whom a command asks: from the option, or else the person of the development server. */
 export function userOf(command: Command, context: CliContext, user: string | undefined): string {
   if (user !== undefined) return user;
   if (developmentServer(command, context) === undefined) throw usageError('Name the person with --user.');

@@ -6,7 +6,7 @@ import type { Command } from 'commander';
 import type { CliEnv } from './env.ts';
 import { usageError } from './exit-code.ts';
 
-/** What a command may touch of its process. */
+/** The parts of its process that a command may use. */
 export interface CliContext {
   readonly env: CliEnv;
   readonly stdin: Readable & { readonly isTTY?: boolean };
@@ -58,12 +58,15 @@ export function print({ stdout }: CliContext, text: string): void {
   stdout.write(`${text}\n`);
 }
 
-/** Untrusted text of several lines as a terminal may show it. A carriage return would write over what stands before it. */
+/**
+ * Makes untrusted text of several lines safe for a terminal. A carriage return could overwrite earlier text of its
+ * line.
+ */
 export function shownText(text: string): string {
   return readable(text.replaceAll(/\r\n?/g, '\n'));
 }
 
-/** Prints untrusted text: unchanged into a pipe, and without control characters on a terminal. */
+/** Prints untrusted text: unchanged into a pipe, but without control characters on a terminal. */
 export function printForeign(context: CliContext, text: string): void {
   print(context, context.stdout.isTTY === true ? shownText(text) : text);
 }
@@ -75,7 +78,7 @@ export function printJson(context: CliContext, value: unknown): void {
 
 type Style = Parameters<typeof styleText>[0];
 
-/** Styles a text for standard output; not when it is piped, and not when the person refuses colour. */
+/** Styles a text for standard output, unless it is piped or the person refuses colours. */
 export function styled({ env, stdout }: CliContext, style: Style, text: string): string {
   return stdout.isTTY === true && !env.refusesColour ? styleText(style, text) : text;
 }

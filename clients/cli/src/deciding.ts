@@ -18,7 +18,7 @@ import { LEFT, type Screen } from './terminal/screen.ts';
 
 const REASON_CHARACTERS_MAX = 2_000;
 
-/** The exit code for the state of an approval. */
+/** The exit code for each state of an approval. */
 export const EXIT_OF_APPROVAL: Readonly<Record<ApprovalStatus, number>> = {
   pending: EXIT.open,
   approved: EXIT.accepted,
@@ -34,8 +34,8 @@ interface DecidingParts extends CliConnection {
 }
 
 /**
- * Shows a call that waits for an approval, and records what the person decides. A person who leaves the prompt has decided
- * nothing. Resolves with the approval as it stands then.
+ * Shows a call that waits for an approval, and records the person's decision. Leaving the prompt decides nothing.
+ * Resolves with the latest state of the approval.
  */
 export async function decideInTerminal(
   { screen, signal, ...connection }: DecidingParts,
@@ -50,7 +50,7 @@ export async function decideInTerminal(
   try {
     return await sendDecision(transport, approvalId, choice, { signal });
   } catch (error) {
-    // A decision at another place came first, or the deadline passed.
+    // The approval was decided elsewhere first, or its deadline passed.
     const now = isParleyClientError(error) ? error.problem?.approval : undefined;
     if (now === undefined) throw error;
     return now;

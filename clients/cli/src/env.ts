@@ -1,33 +1,36 @@
-/** The environment of the command. The only file of the command that reads `process.env`. */
+/** The environment of the command. This is the only file of the command that reads `process.env`. */
 export interface CliEnv {
   /** `PARLEY_URL`: where Parley listens. */
   readonly url: string | undefined;
   /** `PARLEY_TOKEN`: a person's token, or a service key. */
   readonly token: string | undefined;
-  /** `PARLEY_JWT_SECRET`: the secret of a development server, to sign tokens with. */
+  /** `PARLEY_JWT_SECRET`: the secret with which a development server's tokens are signed. */
   readonly jwtSecret: string | undefined;
   /** `REDIS_URL`: the Redis of `parley dev`. */
   readonly redisUrl: string | undefined;
   /** `PARLEY_HOME`, or `~/.config/parley`: where the command keeps its files. */
   readonly home: string | undefined;
-  /** `XDG_CONFIG_HOME` and `HOME`, from which the default of `home` follows. */
+  /** `XDG_CONFIG_HOME`, which with `HOME` gives the default of `home`. */
   readonly configHome: string | undefined;
   readonly userHome: string | undefined;
-  /** `PARLEY_KEYRING=file`: keep secrets in an encrypted file although there may be a keyring. */
+  /** `PARLEY_KEYRING=file` keeps secrets in an encrypted file, even if there is a keyring. */
   readonly keyring: string | undefined;
   /** True for `NO_COLOR` (no-color.org) and for `TERM=dumb`. */
   readonly refusesColour: boolean;
-  /** False for `TERM=dumb`, where nothing can be drawn over. */
+  /** False for `TERM=dumb`, on which nothing can be redrawn. */
   readonly canDraw: boolean;
-  /** False for the console of Linux, `TERM=linux`. */
+  /** False for the Linux console, `TERM=linux`, which lacks many symbols. */
   readonly hasSymbols: boolean;
-  /** `VISUAL`, or `EDITOR`: the program in which a person edits texts, as a shell starts it. */
+  /** `VISUAL` or `EDITOR`: the command that starts the person's text editor. */
   readonly editor: string | undefined;
-  /** The language of the person by `LC_ALL`, `LC_MESSAGES` or `LANG`, such as `de-DE`; none for the locales `C` and `POSIX`. */
+  /**
+   * The person's language from `LC_ALL`, `LC_MESSAGES` or `LANG`, such as `de-DE`; undefined for the locales `C` and
+   * `POSIX`.
+   */
   readonly language: string | undefined;
   /** `PATH`: where a shell looks for programs. */
   readonly searchPath: string;
-  /** Everything, for processes that the command starts. */
+  /** All variables, for processes that the command starts. */
   readonly all: Readonly<Record<string, string | undefined>>;
 }
 
@@ -48,13 +51,13 @@ export function readCliEnv(all: Readonly<Record<string, string | undefined>> = p
     hasSymbols: all.TERM !== 'linux',
     editor: given('VISUAL') ?? given('EDITOR'),
     language: languageOf(given('LC_ALL') ?? given('LC_MESSAGES') ?? given('LANG') ?? ''),
-    // Windows spells it `Path`, and Node reads it by any spelling.
+    // Windows names the variable `Path`; there Node finds it by any spelling.
     searchPath: all.PATH ?? '',
     all,
   };
 }
 
-/** The language tag of a POSIX locale: `de-DE` of `de_DE.UTF-8`. */
+/** The language tag of a POSIX locale, for example `de-DE` of `de_DE.UTF-8`. */
 function languageOf(locale: string): string | undefined {
   const [, language, region] = /^([a-z]{2,3})(?:_([A-Z]{2}))?(?:[.@]|$)/.exec(locale) ?? [];
   return region === undefined ? language : `${language}-${region}`;

@@ -16,7 +16,7 @@ export const EXIT = {
   unavailable: 8,
   /** The person opened a page and has not finished it. */
   open: 9,
-  /** Ctrl+C, as shells report it. */
+  /** The person pressed Ctrl+C; shells use the same code. */
   interrupted: 130,
 } as const;
 
@@ -45,7 +45,7 @@ export function usageError(message: string): CliError {
   return new CliError(EXIT.usage, 'usage', message);
 }
 
-/** The exit code and the stable code of what a command threw. */
+/** The exit code, the stable code and the message for an error that a command threw. */
 export function describeFailure(error: unknown): { exitCode: ExitCode; code: string; message: string } {
   if (error instanceof CliError) return error;
   if (isParleyClientError(error)) {

@@ -7,7 +7,7 @@ import { runProgram } from './program.ts';
 
 const interruption = new AbortController();
 
-/** The first Ctrl+C ends the command in order; the second one ends the process. */
+/** The first Ctrl+C ends the command in order; the second one ends the process at once. */
 function interrupt(): void {
   if (interruption.signal.aborted) process.exit(EXIT.interrupted);
   interruption.abort();
@@ -15,13 +15,14 @@ function interrupt(): void {
 
 process.on('SIGINT', interrupt);
 process.on('SIGTERM', interrupt);
-// The terminal was closed; services that were started must not stay.
+// SIGHUP means that the terminal was closed; started services must then end too.
 process.on('SIGHUP', interrupt);
-/** How long a command may take to end after the reader of its output has gone, in ms. */
+/** How long a command may take to end after the reader of its output has closed the pipe, in ms. */
 const CLOSED_MS = 10_000;
 let closedBy: number | undefined;
 
-// A reader such as `head` may close the pipe. The command then ends in order, so that no process that it started stays.
+// A reader such as `head` may close the pipe. The command then ends in order, so that no process that it started
+// survives.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (closedBy !== undefined) return;
   closedBy = error.code === 'EPIPE' ? EXIT.accepted : EXIT.failed;
@@ -30,7 +31,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   setTimeout(() => process.exit(), CLOSED_MS).unref();
 });
 
-/** The executable of the package; a program that was bundled into one file is that file. */
+/** The executable of the package, or the file itself if the program was bundled into one file. */
 function installedProgram(): string {
   const executable = fileURLToPath(new URL('../bin/parley.js', import.meta.url));
   return existsSync(executable) ? executable : (process.argv[1] ?? executable);

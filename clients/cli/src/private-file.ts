@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { renameSync, writeFileSync } from 'node:fs';
 
-/** Readable and writable by the owner alone. */
+/** Only the owner may read and write. */
 const PRIVATE = 0o600;
 
 /**
- * Writes what only its owner may read into a new file beside `file`, and returns its path. Its name cannot be foreseen, and
- * nothing that is there already is written through: neither a file of another mode nor a symbolic link.
+ * Writes data that only its owner may read to a new file beside `file`, and returns the path. The name is random, and
+ * an existing file or symbolic link is never opened, so nobody can prepare one.
  */
 export function writeDraft(file: string, data: string | Uint8Array): string {
   const draft = `${file}.${randomUUID()}`;
@@ -14,7 +14,7 @@ export function writeDraft(file: string, data: string | Uint8Array): string {
   return draft;
 }
 
-/** Replaces a file by one that only its owner may read, whole or not at all. */
+/** Atomically replaces a file by one that only its owner may read. */
 export function writePrivateFile(file: string, data: string): void {
   renameSync(writeDraft(file, data), file);
 }

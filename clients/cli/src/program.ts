@@ -17,7 +17,7 @@ import { type CliContext, type RegisterCommand, shownText } from './context.ts';
 import { describeFailure, EXIT } from './exit-code.ts';
 import { VERSION } from './version.ts';
 
-/** Every command, one line each, in the order of the help. */
+/** Every command, in the order of the help text. */
 const COMMANDS: readonly RegisterCommand[] = [
   registerDev,
   registerAsk,
@@ -45,7 +45,7 @@ Environment:
 Exit codes: 0 accepted, 1 failed, 2 usage, 3 declined, 4 cancelled, 5 expired, 6 withdrawn,
 7 refused by the server, 8 unavailable, 9 left open, 130 interrupted.`;
 
-/** The program with all of its commands. */
+/** The program with all its commands. */
 function createProgram(context: CliContext): Command {
   const program = new Command(context.calledAs)
     .description('Ask a person and answer from a terminal.')
@@ -72,7 +72,7 @@ export async function runProgram(args: readonly string[], context: CliContext): 
   try {
     await program.parseAsync(args, { from: 'user' });
   } catch (error) {
-    // Commander has written the help, the version or the fault.
+    // Commander has already written the help, the version or the error.
     if (error instanceof CommanderError) {
       context.setExitCode(error.exitCode === 0 ? EXIT.accepted : EXIT.usage);
       return;
@@ -85,7 +85,7 @@ export async function runProgram(args: readonly string[], context: CliContext): 
     const text = args.includes('--json')
       ? JSON.stringify({ error: { code, message } })
       : `parley: ${message}`;
-    // It may hold words of a server or of a file.
+    // The message may quote a server or a file, so it is made safe for a terminal.
     context.stderr.write(`${shownText(text)}\n`);
     context.setExitCode(exitCode);
   }

@@ -1,7 +1,7 @@
 import type { FormSchemaInput } from '@parley/sdk';
 import { usageError } from './exit-code.ts';
 
-/** The flags of `parley ask` that say what may be answered. */
+/** The flags of `parley ask` that describe the answer. */
 export interface AnswerFlags {
   readonly choice?: readonly string[];
   readonly multi?: boolean;
@@ -13,10 +13,13 @@ export interface AnswerFlags {
   readonly max?: number;
 }
 
-/** The name of the only field of a question that flags describe. */
+/** The name of the only field in a question that flags describe. */
 export const ANSWER_FIELD = 'answer';
 
-/** The form with one field that flags describe; a text without them. Throws a usage error for flags that contradict. */
+/**
+ * The form with one field that the flags describe; a text field without flags. Throws a usage error for contradictory
+ * flags.
+ */
 export function schemaOfFlags(flags: AnswerFlags, title: string): FormSchemaInput {
   return {
     type: 'object',

@@ -9,7 +9,7 @@ interface TokenClaims {
   readonly issuer?: string;
 }
 
-/** A JSON Web Token (RFC 7519) with HS256. */
+/** Signs a JSON Web Token (RFC 7519) with HS256. */
 export function signToken({ user, tenant, secret, expires, audience, issuer }: TokenClaims): string {
   const now = Math.floor(Date.now() / 1_000);
   const claims = { sub: user, tenant, iat: now, exp: now + expires, aud: audience, iss: issuer };

@@ -10,7 +10,7 @@ export interface AskingOptions {
   readonly idempotencyKey?: string;
 }
 
-/** Adds the options of every command that asks. */
+/** Adds the options that all commands have that ask. */
 export function withAskingOptions(command: Command): Command {
   return command
     .option('--idempotency-key <key>', 'a key of your own: the same call again asks only once')
@@ -22,7 +22,7 @@ interface AskRequest {
   readonly context: CliContext;
   readonly question: Question;
   readonly options: AskingOptions;
-  /** How the content of an accepted answer is printed without --json. */
+  /** Formats the content of an accepted answer for printing without --json. */
   readonly show: (content: Readonly<Record<string, unknown>> | undefined) => string;
 }
 

@@ -6,8 +6,8 @@ import { promptParts } from './prompt.ts';
 import { createSessions, type Sessions } from './sessions.ts';
 
 /**
- * Creates an ACP agent that speaks for Parley's agents, for one connection. It keeps nothing of its own: sessions are
- * conversations, and every question and answer is Parley's.
+ * Creates an ACP agent that represents Parley's agents on one connection. It stores nothing: a session is a
+ * conversation of Parley, and so is every question and answer in it.
  */
 export function createAcpAgent(options: AcpAgentOptions): AgentApp {
   let sessions: Sessions | undefined;
@@ -29,7 +29,7 @@ export function createAcpAgent(options: AcpAgentOptions): AgentApp {
         promptCapabilities: { embeddedContext: true, image: true },
         sessionCapabilities: { list: {}, resume: {}, close: {} },
       },
-      // The token comes with the command that starts this program.
+      // No authentication is offered, because this program was started with a token.
       authMethods: [],
     };
   });
@@ -54,7 +54,7 @@ export function createAcpAgent(options: AcpAgentOptions): AgentApp {
       .catch((error: unknown) => {
         throw requestError(error);
       });
-    // A conversation belongs to no folder: it is offered in each.
+    // A conversation belongs to no folder, so every folder lists it.
     const cwd = params.cwd ?? process.cwd();
     const listed = conversations.map(({ conversationId, title, latestTurnAt }) => ({
       sessionId: conversationId,

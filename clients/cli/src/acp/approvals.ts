@@ -1,3 +1,8 @@
+/**
+ * Shows the approvals of a turn as permission requests of ACP and sends back decisions. Questions are in
+ * `questions.ts`.
+ */
+
 import {
   type AgentContext,
   methods,
@@ -17,11 +22,11 @@ interface ApprovalsDeps {
   readonly log: (line: string) => void;
 }
 
-/** The approvals of one turn, as one ACP connection shows them. */
+/** The approvals of one turn, as displayed over one ACP connection. */
 export interface Approvals {
-  /** Takes the newest state of an approval: asks for a new one, and ends the request of one that has ended. */
+  /** Takes the newest state of an approval: sends a request for a new one, and ends the request of an ended one. */
   see(approval: Approval): void;
-  /** Ends the requests to the client and decides nothing. */
+  /** Ends the requests to the client without deciding anything. */
   close(): void;
 }
 
@@ -33,7 +38,7 @@ const CHOICES: ReadonlyMap<string | undefined, ApprovalChoice> = new Map([
   ['deny', { decision: 'deny' }],
 ]);
 
-/** What a person may choose. ACP has no option to edit a call. */
+/** The choices of the person. ACP has no option to edit a call. */
 function optionsOf({ remember }: Pick<Approval, 'remember'>): PermissionOption[] {
   return [
     { optionId: 'approve', name: 'Approve once', kind: 'allow_once' },
@@ -50,7 +55,7 @@ function rememberName(remember: NonNullable<Approval['remember']>): string {
   return `Approve, and do not ask again for ${days === 1 ? 'one day' : `${days} days`}`;
 }
 
-/** Errors of a decision that came after another place had decided. */
+/** Error codes of a decision that came too late, because the approval was decided elsewhere or has expired. */
 const SETTLED = ['already_settled', 'expired', 'not_found'] as const;
 
 export function createApprovals(deps: ApprovalsDeps): Approvals {
@@ -63,7 +68,7 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
       if (status !== 'pending' || known !== undefined) return;
       const ended = new AbortController();
       requests.set(approvalId, ended);
-      // The turn is read on during the question: another place may decide first.
+      // Reading the turn continues during the request, because the approval may be decided elsewhere.
       void ask(deps, approval, ended.signal).catch((error: unknown) =>
         deps.log(
           `a decision could not be sent: ${isParleyClientError(error) ? error.code : 'unknown error'}`,

@@ -6,7 +6,7 @@ export interface ShownModes {
   readonly url: boolean;
 }
 
-/** A mode counts where its key is present and not null. `elicitation: {}` declares none. */
+/** A mode is supported if its key is present and not null, so `elicitation: {}` declares none. */
 export function shownModes(capabilities: ClientCapabilities | undefined): ShownModes {
   const { form, url } = capabilities?.elicitation ?? {};
   return { form: form != null, url: url != null };

@@ -11,7 +11,7 @@ export function registerAcp(program: Command, context: CliContext): void {
     .action(async ({ agent }: { readonly agent?: string }) => {
       const connection = connectionOf(command, context, 'person');
       const { stdin, stdout, stderr, signal } = context;
-      // Loaded here, so that other commands start without it.
+      // The module is loaded here, so that other commands start faster.
       const { serveAcp } = await import('./serve.ts');
       const options = {
         ...connection,

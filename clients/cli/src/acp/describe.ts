@@ -5,7 +5,7 @@ import { controlsOf, type FormControl } from '@parley/core/domain/forms/controls
 import { isRecord } from '@parley/core/domain/plain-record';
 import type { Approval, Elicitation } from '@parley/sdk';
 
-/** Describes a question that reached nobody; its asker continues with its own default. */
+/** The text for a question that reached nobody. Its asker continues with its own default. */
 export function describeUndelivered(elicitation: Elicitation): string {
   return paragraphs(
     describeQuestion(elicitation),
@@ -13,7 +13,9 @@ export function describeUndelivered(elicitation: Elicitation): string {
   );
 }
 
-/** Describes an open question that this client cannot show. It may be withdrawn at once because it reaches nobody. */
+/**
+ * The text for an open question that this client cannot show. The question may be withdrawn soon, if it reaches nobody.
+ */
 export function describeElsewhere(elicitation: Elicitation): string {
   return paragraphs(
     describeQuestion(elicitation),
@@ -21,11 +23,11 @@ export function describeElsewhere(elicitation: Elicitation): string {
   );
 }
 
-/** Follows the description of an open question that then reached nobody. */
+/** The text that follows if such a question then reached nobody. */
 export const NOBODY_WAS_ASKED =
   'The question reached nobody, so you were not asked. The agent continues with its own default.';
 
-/** Describes a question that the client could not show although it declared that it could. */
+/** The text for a question that the client failed to show although it had declared support. */
 export function describeFailed(elicitation: Elicitation): string {
   return paragraphs(
     describeQuestion(elicitation),
@@ -33,7 +35,7 @@ export function describeFailed(elicitation: Elicitation): string {
   );
 }
 
-/** Describes a call that waits for an approval on which this editor did not decide. */
+/** The text for a call whose approval was not decided in this editor. */
 export function describeApproval(approval: Approval): string {
   return paragraphs(
     `**Approval:** ${callText(approval)}`,
@@ -41,7 +43,7 @@ export function describeApproval(approval: Approval): string {
   );
 }
 
-/** Describes what the agent wanted to ask with its tool `elicit`; undefined for other input. */
+/** The text for what the agent wanted to ask with its tool `elicit`; undefined for other input. */
 export function describeUnasked(input: unknown): string | undefined {
   if (!isRecord(input) || typeof input.message !== 'string') return undefined;
   return paragraphs(
@@ -50,12 +52,12 @@ export function describeUnasked(input: unknown): string | undefined {
   );
 }
 
-/** Describes that a tool needs the person's account and was not called. */
+/** The text for a tool that was not called because it needs the person's account. */
 export function describeNotice(data: unknown): string | undefined {
   return isRecord(data) && typeof data.message === 'string' ? `**${data.message}**` : undefined;
 }
 
-/** The text of a question. A url is left out: outside of url mode no client may make it clickable. */
+/** The text of a question without its url, because clients may make a url clickable only in url mode. */
 function describeQuestion(question: Elicitation): string {
   const { title = 'Question', message, description, requestedSchema, risk } = question;
   const asker = askerOf(question);

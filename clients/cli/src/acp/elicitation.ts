@@ -3,10 +3,10 @@ import { labelledSchema } from '@parley/core/domain/forms/labelled';
 import { isRecord } from '@parley/core/domain/plain-record';
 import type { Answer, Elicitation } from '@parley/sdk';
 
-/** Why a form is asked again: what the server found wrong with its fields. */
+/** What the server found wrong with the fields, which is why a form is asked again. */
 export type FieldFaults = readonly { readonly path: string; readonly message: string }[];
 
-/** A question as `elicitation/create` of a session. Its mode must be one that the client declared. */
+/** The `elicitation/create` request for a question. The client must have declared the question's mode. */
 export function createRequest(
   sessionId: string,
   elicitation: Elicitation,
@@ -23,8 +23,8 @@ export function createRequest(
 }
 
 /**
- * The answer in a client's response; undefined for an action that this version does not know. Content counts only with an
- * accepted form.
+ * The answer in a client's response; undefined for an action that this version does not know. Content is used only with
+ * an accepted form.
  */
 export function readResponse(
   { mode }: Pick<Elicitation, 'mode'>,

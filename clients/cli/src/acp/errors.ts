@@ -1,7 +1,7 @@
 import { RequestError } from '@agentclientprotocol/sdk';
 import { isParleyClientError } from '@parley/sdk';
 
-/** A failure of Parley as a JSON-RPC error. Other errors stay as they are. */
+/** Converts an error of Parley to a JSON-RPC error. Other errors are returned unchanged. */
 export function requestError(error: unknown, sessionId?: string): unknown {
   if (!isParleyClientError(error)) return error;
   const { code, message } = error;

@@ -3,16 +3,19 @@ import type { RetryOptions, TokenSource } from '@parley/sdk';
 export interface AcpAgentOptions {
   /** URL of Parley, with its path if it has one. */
   readonly baseUrl: string;
-  /** The token of the person at the editor. Every call is made in their name. */
+  /** The token of the person at the editor, in whose name every call is made. */
   readonly token: TokenSource;
-  /** The agent to talk with; the server's default one when absent. */
+  /** The agent to talk to; the server's default agent when absent. */
   readonly agent?: string;
-  /** Version of this program. */
+  /** The version of this program. */
   readonly version: string;
-  /** Writes a line for the operator. Standard output belongs to the protocol. It never gets texts or answers. */
+  /**
+   * Writes a line for the operator, not to standard output, which belongs to the protocol. The lines contain no texts
+   * or answers.
+   */
   readonly log: (line: string) => void;
-  /** As for the chat transport of the SDK. */
+  /** The retry options of the SDK's chat transport. */
   readonly retry?: Pick<RetryOptions, 'giveUpMs' | 'firstDelayMs' | 'delayMsMax' | 'attemptMs'>;
-  /** @default the global one */
+  /** @default the global `fetch` */
   readonly fetch?: typeof fetch;
 }

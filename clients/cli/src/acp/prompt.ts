@@ -1,6 +1,6 @@
 import { type ContentBlock, RequestError } from '@agentclientprotocol/sdk';
 
-/** A part of a message, as the chat API takes it. */
+/** A part of a message in the form of the chat API. */
 export type PromptPart =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'file'; readonly mediaType: string; readonly url: string };
@@ -8,8 +8,8 @@ export type PromptPart =
 const GAP = '\n\n';
 
 /**
- * A prompt as a message: its texts as paragraphs, then its images. The server says what the agent does not take of them.
- * Throws `-32602` for content that `initialize` did not offer.
+ * Converts a prompt to message parts: its texts as paragraphs, then its images. The server reports what the agent does
+ * not accept. Throws `-32602` for content that `initialize` did not offer.
  */
 export function promptParts(prompt: readonly ContentBlock[]): PromptPart[] {
   const images = prompt.filter(({ type }) => type === 'image') as Extract<ContentBlock, { type: 'image' }>[];

@@ -1,3 +1,8 @@
+/**
+ * Shows the questions of a turn as ACP elicitations and sends the answers back. The wire forms are in `elicitation.ts`,
+ * approvals in `approvals.ts`.
+ */
+
 import { type AgentContext, methods } from '@agentclientprotocol/sdk';
 import { isTerminal } from '@parley/core/domain/elicitations/status';
 import { type Answer, type Elicitation, isParleyClientError, type ParleyClient } from '@parley/sdk';
@@ -15,25 +20,25 @@ export interface QuestionsDeps {
   readonly log: (line: string) => void;
 }
 
-/** The questions of one turn, as one ACP connection shows them. */
+/** The questions of one turn, as displayed over one ACP connection. */
 export interface Questions {
-  /** Takes the newest state of a question: asks a new one, and ends the request of one that has ended. */
+  /** Takes the newest state of a question: asks a new one, and ends the request of an ended one. */
   see(elicitation: Elicitation): Promise<void>;
-  /** Ends the requests to the client and answers nothing. The questions themselves belong to the turn. */
+  /** Ends the requests to the client without answering. The questions themselves belong to the turn and stay open. */
   close(): void;
 }
 
-/** How often a form is shown again after the server refused its answer. */
+/** How often a form is shown in all, when the server refuses its answers. */
 const FORM_TRIES_MAX = 5;
-/** Errors of an answer that came after another place had ended the question. */
+/** Error codes of an answer that came too late, because the question ended elsewhere. */
 const SETTLED = ['already_settled', 'expired', 'not_found'] as const;
 
 interface SeenQuestion {
   /** Aborted when the question has ended. */
   readonly ended: AbortController;
-  /** True for a question that was described, because this client cannot show it. */
+  /** True for a question that was only described in text, because this client cannot show it. */
   readonly isElsewhere: boolean;
-  /** True once the person agreed to open the page of a url question whose completion the server sees. */
+  /** True once the person agreed to open the page of a url question that the server completes. */
   isConsented: boolean;
 }
 
@@ -64,7 +69,7 @@ export function createQuestions(deps: QuestionsDeps): Questions {
         return;
       }
       if (isElsewhere) return say(describeElsewhere(elicitation));
-      // The turn is read on during the question: another place may answer first.
+      // Reading the turn continues during the request, because the question may be answered elsewhere.
       void ask(deps, elicitation, question).catch((error: unknown) =>
         log(`a question could not be put to the editor: ${nameOf(error)}`),
       );
@@ -79,12 +84,12 @@ function isUndeliverable({ status, reason }: Elicitation): boolean {
   return status === 'withdrawn' && reason === 'undeliverable';
 }
 
-/** ACP forbids forms for sensitive answers. */
+/** Whether the client can show the question. ACP forbids forms for sensitive answers. */
 function isShown({ mode, sensitive }: Elicitation, modes: ShownModes): boolean {
   return modes[mode] && !(mode === 'form' && sensitive === true);
 }
 
-/** Puts a question to the client and records the answer. Returns when the question has ended. */
+/** Asks the client and records the answer. Returns when the question has ended. */
 async function ask(deps: QuestionsDeps, elicitation: Elicitation, question: SeenQuestion): Promise<void> {
   const { client, parley, sessionId, say } = deps;
   const { elicitationId: id } = elicitation;
@@ -101,7 +106,7 @@ async function ask(deps: QuestionsDeps, elicitation: Elicitation, question: Seen
     if (answer === undefined) break;
     try {
       const isPage = elicitation.mode === 'url' && elicitation.completion === 'server';
-      // Set before the answer is sent: the end of the question may be read before the reply.
+      // This is set before the answer is sent, because the end of the question may be read before the reply.
       question.isConsented = answer.action === 'accept' && isPage;
       await parley.answer(id, answer, { signal });
       return;
@@ -115,7 +120,7 @@ async function ask(deps: QuestionsDeps, elicitation: Elicitation, question: Seen
   await parley.answer(id, { action: 'cancel' }, { signal });
 }
 
-/** The client's answer; undefined where it failed or is of a kind that this version does not know. */
+/** The client's answer; undefined if the request failed or the answer has a kind that this version does not know. */
 async function requestAnswer(
   client: QuestionsDeps['client'],
   request: ReturnType<typeof createRequest>,

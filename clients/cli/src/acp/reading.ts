@@ -2,7 +2,7 @@ import { RequestError, type StopReason } from '@agentclientprotocol/sdk';
 import { isRecord } from '@parley/core/domain/plain-record';
 import type { ChatChunk } from '@parley/sdk/chat';
 
-/** Of the finish reasons that chats know; every other one is an ordinary end. */
+/** The finish reasons with their own stop reason; every other one is an ordinary end. */
 const STOP_REASONS: Readonly<Record<string, StopReason>> = {
   length: 'max_tokens',
   'tool-calls': 'max_turn_requests',
@@ -11,7 +11,7 @@ const STOP_REASONS: Readonly<Record<string, StopReason>> = {
 };
 const INTERNAL = -32603;
 
-/** Reads a turn to its end. Rejects with RequestError for a turn that failed, and as the chunks do. */
+/** Reads a turn to its end. Rejects with RequestError for a failed turn, and with any error of `chunks`. */
 export async function readTurn(
   chunks: AsyncIterable<ChatChunk>,
   take: (chunk: ChatChunk) => Promise<void>,

@@ -2,7 +2,7 @@ import type { ContentBlock, SessionUpdate } from '@agentclientprotocol/sdk';
 import type { ChatChunk, ChatHistory } from '@parley/sdk/chat';
 import { createTurnUpdates } from './updates.ts';
 
-/** The messages of a conversation, as the updates that an ACP client would have got. */
+/** Converts the messages of a conversation to the updates that a live ACP client would have received. */
 export function replayUpdates({ messages }: Pick<ChatHistory, 'messages'>): SessionUpdate[] {
   return messages.flatMap(({ id, role, parts }) => {
     if (role === 'user') {
@@ -29,7 +29,7 @@ export function replayUpdates({ messages }: Pick<ChatHistory, 'messages'>): Sess
 
 type HistoryPart = ChatHistory['messages'][number]['parts'][number];
 
-/** What a person sent, as they sent it; an image that was sent by its address is a link to it. */
+/** A part that a person sent, unchanged; an image that was sent by its address becomes a link. */
 function sentContent(part: HistoryPart): ContentBlock | undefined {
   if (part.type === 'text') return { type: 'text', text: part.text };
   if (part.type !== 'file') return undefined;

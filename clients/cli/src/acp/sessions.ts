@@ -1,3 +1,8 @@
+/**
+ * Keeps the sessions of one ACP connection and makes prompts wait for running turns. Watching a single turn is in
+ * `turn.ts`.
+ */
+
 import type { AgentContext, StopReason } from '@agentclientprotocol/sdk';
 import { methods } from '@agentclientprotocol/sdk';
 import { createClient } from '@parley/sdk';
@@ -10,16 +15,19 @@ import { replayUpdates } from './replay.ts';
 import { type WatchedTurn, watchTurn } from './turn.ts';
 import { createUsedSessions, type UsedSession } from './used-sessions.ts';
 
-/** The sessions of one ACP connection. A session is a conversation; its id is that of the conversation. */
+/** The sessions of one ACP connection. A session is a conversation of Parley and has its id. */
 export interface Sessions {
-  /** Begins a session, and returns its id. Throws where Parley does not accept the token. */
+  /** Begins a session and returns its id. Throws if Parley does not accept the token. */
   begin(): Promise<string>;
   list(cursor: string | undefined): ReturnType<ReturnType<typeof createChatArchive>['list']>;
-  /** Shows a conversation again, if asked with its history, and a turn that still runs, with its open questions. */
+  /**
+   * Opens an existing conversation: with `replay` it sends the history, and it watches a running turn with its open
+   * questions.
+   */
   open(client: AgentContext, sessionId: string, options: { readonly replay: boolean }): Promise<void>;
   /**
-   * Sends a message and resolves with the end of its turn. Waits for a turn that still runs. Throws for a session that
-   * was neither begun nor opened here, and has no conversation.
+   * Sends a message and resolves with the end of its turn. Waits for a running turn first. Throws for a session that
+   * was neither begun nor opened here and has no conversation.
    */
   prompt(
     client: AgentContext,
@@ -27,7 +35,7 @@ export interface Sessions {
     parts: readonly PromptPart[],
     signal: AbortSignal,
   ): Promise<StopReason>;
-  /** Stops the running turn and the prompts that wait for it. */
+  /** Stops the running turn, and the prompts that are waiting for it. */
   cancel(sessionId: string): Promise<void>;
   end(sessionId: string): Promise<void>;
   /** Stops watching. The turns continue on the server. */
@@ -49,7 +57,7 @@ export function createSessions(options: AcpAgentOptions, modes: ShownModes): Ses
     body: agent === undefined ? {} : { agent },
   });
   const sessions = createUsedSessions();
-  /** Sessions that exist. One that was begun has no conversation before its first turn. */
+  /** The existing sessions. A new session has no conversation before its first turn. */
   const known = new Set<string>();
 
   function watch(
@@ -107,7 +115,7 @@ export function createSessions(options: AcpAgentOptions, modes: ShownModes): Ses
       } catch (error) {
         throw requestError(error, sessionId);
       }
-      // After the reply, so that the client knows the session when its questions come.
+      // This runs after the reply, so that the client knows the session when its questions come.
       setImmediate(() => {
         const reconnect = (abortSignal: AbortSignal) =>
           transport.reconnectToStream({ chatId: sessionId, abortSignal });

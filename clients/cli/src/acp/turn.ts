@@ -1,3 +1,8 @@
+/**
+ * Watches one turn for an ACP client: text, questions, approvals and the end. Sessions and the order of turns are in
+ * `sessions.ts`.
+ */
+
 import { type AgentContext, methods, type StopReason } from '@agentclientprotocol/sdk';
 import type { Approval, Elicitation, ParleyClient } from '@parley/sdk';
 import { type ChatChunk, followTurn, type ParleyChatTransport } from '@parley/sdk/chat';
@@ -16,11 +21,14 @@ export interface TurnDeps {
   readonly log: (line: string) => void;
 }
 
-/** A turn that an ACP client watches. */
+/** A turn that is being watched for an ACP client. */
 export interface WatchedTurn {
-  /** How the turn ended. Rejects with RequestError for one that failed, and with ParleyClientError for one that was lost from view. */
+  /**
+   * Resolves with the stop reason. Rejects with RequestError if the turn failed, and with ParleyClientError if the
+   * connection to it was lost.
+   */
   readonly ended: Promise<StopReason>;
-  /** Stops the turn on the server. `ended` becomes `cancelled`, also when no pod can be reached. */
+  /** Stops the turn on the server. `ended` becomes `cancelled`, even if no pod can be reached. */
   cancel(): void;
   /** Stops watching. The turn continues on the server. */
   close(): void;
@@ -28,7 +36,10 @@ export interface WatchedTurn {
 
 /** How long a cancelled turn may take to end on the server, in ms. */
 const CANCEL_GRACE_MS = 5_000;
-/** Watches a turn of a session to its end: `open` begins or finds it. Questions go to the client, whatever pod serves them. */
+/**
+ * Watches a turn of a session to its end. `open` begins or finds the turn. Questions go to the client, whichever pod
+ * asks them.
+ */
 export function watchTurn(
   deps: TurnDeps,
   sessionId: string,
@@ -69,7 +80,7 @@ export function watchTurn(
       closeRequests();
       closing.abort();
     });
-  // The prompt that awaits it may have been cancelled.
+  // Prevents an unhandled rejection, because the prompt that awaits `ended` may have been cancelled.
   ended.catch(() => undefined);
 
   return {
@@ -79,7 +90,7 @@ export function watchTurn(
       closeRequests();
     },
     cancel() {
-      // A client that disconnected has not decided anything.
+      // A disconnected client has not decided anything.
       if (isCancelled || signal.aborted) return;
       isCancelled = true;
       closeRequests();
@@ -93,7 +104,10 @@ export function watchTurn(
   };
 }
 
-/** Calls of the tool `elicit` that could ask nobody: without a default they fail, and no question exists. */
+/**
+ * Collects calls of the tool `elicit` that could ask nobody. Without a default, such a call fails, and no question
+ * exists.
+ */
 function createUnaskedCalls() {
   const inputs = new Map<string, unknown>();
   return {

@@ -1,11 +1,11 @@
 import type { SessionUpdate, ToolCallContent } from '@agentclientprotocol/sdk';
 import type { ChatChunk } from '@parley/sdk/chat';
 
-/** What the chunks of one turn become for an ACP client. */
+/** Converts the chunks of one turn to ACP updates. */
 interface TurnUpdates {
-  /** The updates for the next chunk. Questions and the end of the turn are none. */
+  /** The updates for the next chunk; none for questions and the end of the turn. */
   take(chunk: ChatChunk): readonly SessionUpdate[];
-  /** A paragraph of this program itself, as an update. */
+  /** The update for a paragraph that this program adds itself. */
   paragraph(text: string): SessionUpdate;
 }
 

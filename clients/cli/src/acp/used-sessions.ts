@@ -1,17 +1,19 @@
 import type { WatchedTurn } from './turn.ts';
 
-/** What is known of a session while something uses it: a turn, or a prompt that waits for one. */
+/** The state of a session while something uses it: a turn, or a prompt that waits for one. */
 export interface UsedSession {
   turn?: WatchedTurn | undefined;
-  /** How often it was cancelled: a prompt that waited for its turn is cancelled, too. */
+  /** How often the session was cancelled. A cancel also applies to prompts that wait for their turn. */
   cancels: number;
 }
 
-/** The sessions that are in use. An editor may begin any number of sessions over one connection, and end few. */
+/**
+ * The sessions in use. Only these are kept, because an editor may begin many sessions on one connection and end few.
+ */
 interface UsedSessions {
   /** Keeps the session until `work` has settled. */
   use<T>(sessionId: string, work: (session: UsedSession) => Promise<T>): Promise<T>;
-  /** Undefined for a session that nothing uses. */
+  /** The state of a session; undefined when nothing uses it. */
   find(sessionId: string): UsedSession | undefined;
   all(): readonly UsedSession[];
 }

@@ -1,3 +1,8 @@
+/**
+ * The command `parley answer`: it chooses between the terminal and flags, and reports the result. Asking in the
+ * terminal is in `answering.ts`.
+ */
+
 import { isTerminal as isEnded } from '@parley/core/domain/elicitations/status';
 import { isRecord } from '@parley/core/domain/plain-record';
 import { type Answer, createClient, type Elicitation, type ParleyClient } from '@parley/sdk';
@@ -81,7 +86,7 @@ async function answer(
   return answerInTerminal({ client, screen, signal: context.signal }, elicitation);
 }
 
-/** A value given as an argument would be in the shell's history, so that content comes from a file. */
+/** Content comes only from a file or a pipe, because a value on the command line would be in the shell's history. */
 async function answerOfFlags({ action, content }: AnswerOptions, context: CliContext): Promise<Answer> {
   if (action !== 'accept') return { action: action ?? 'cancel' };
   if (content === undefined) return { action };

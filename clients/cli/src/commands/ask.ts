@@ -81,7 +81,7 @@ async function ask(command: Command, context: CliContext, message: string, flags
   await askAndPrint({ command, context, question, options: flags, show });
 }
 
-/** A value as a script wants it: bare, and a list with one entry a line. */
+/** Formats a value for scripts: without quotes, and a list with one entry per line. */
 function textOfValue(value: unknown): string {
   return Array.isArray(value) ? value.join('\n') : String(value);
 }

@@ -5,7 +5,7 @@ import { type CliContext, isJson, print, printJson } from '../context.ts';
 const DAY_SECONDS = 86_400;
 const MOST = 1e12;
 
-/** `parley capacity`: what a load needs of Redis and of pods, by the model of docs/capacity.md. */
+/** `parley capacity`: how much of Redis and how many pods a load requires, by the model of docs/capacity.md. */
 export function registerCapacity(program: Command, context: CliContext): void {
   const command = program
     .command('capacity')

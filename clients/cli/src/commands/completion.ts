@@ -14,7 +14,7 @@ export function registerCompletion(program: Command, context: CliContext): void 
     .action((shell: Shell) => print(context, SCRIPTS[shell](wordsOf(program))));
 }
 
-/** The words after each command path; the path of the program itself is empty. */
+/** The words that may follow each command path. The path of the program itself is empty. */
 type Words = ReadonlyMap<string, readonly string[]>;
 
 function wordsOf(program: Command): Words {
@@ -30,7 +30,7 @@ function wordsOf(program: Command): Words {
 
 const SCRIPTS: Readonly<Record<Shell, (words: Words) => string>> = {
   bash: bashScript,
-  // Bash completion works in zsh through its own adapter.
+  // zsh runs bash completions through an adapter.
   zsh: (words) => `autoload -U +X bashcompinit && bashcompinit\n${bashScript(words)}`,
   fish: (words) =>
     [...words]
@@ -61,7 +61,7 @@ ${cases.join('\n')}
 complete -o default -F _parley parley`;
 }
 
-/** Matches a path followed by one of its commands. A path at the top begins with a blank, as "$path $word" does. */
+/** Matches a path followed by one of its commands. A top-level path begins with a blank, as "$path $word" does. */
 function patternOf(words: Words): string {
   const paths = [...words.keys()].filter((path) => path !== '');
   return paths.map((path) => (path.includes(' ') ? `'${path}'` : `' ${path}'`)).join('|');

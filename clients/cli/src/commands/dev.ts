@@ -1,3 +1,8 @@
+/**
+ * The command `parley dev`: it starts the services with development settings, and prints what a person needs to try
+ * them. The services themselves are separate processes, started by `dev/api-process.ts`.
+ */
+
 import { createServer } from 'node:net';
 import { resolve } from 'node:path';
 import { readableLine } from '@parley/core/domain/readable';
@@ -32,7 +37,7 @@ interface DevFlags {
 const DEFAULT_PORT = 3_000;
 const PORT_MAX = 65_535;
 const HOST = '127.0.0.1';
-/** Pages of a developer's own server may call. */
+/** Pages from a developer's own web server may call the API. */
 const LOCAL_PAGES = 'http://localhost:*,http://127.0.0.1:*';
 const NAMED_REDIS_MS = 5_000;
 const DAY_SECONDS = 86_400;
@@ -56,7 +61,8 @@ export function registerDev(program: Command, context: CliContext): void {
 async function develop(context: CliContext, flags: DevFlags): Promise<void> {
   const { env } = context;
   const url = `http://localhost:${flags.port}`;
-  // The port is checked before the address is written, because the file may name the server that has the port.
+  // The port is checked before the address is saved, because the saved address may be that of the server that has the
+  // port.
   await refuseTakenPort(context, flags.port);
   const search = await redisFor(flags, env.redisUrl);
   const { url: redis } = search;
@@ -91,7 +97,7 @@ async function develop(context: CliContext, flags: DevFlags): Promise<void> {
   }
 }
 
-/** The address of another server of this command that still runs. Commands no longer find that one while this one runs. */
+/** The address of another running development server. While this one runs, commands use this one instead. */
 async function runningElsewhere(folder: string, url: string): Promise<string | undefined> {
   const before = readDevServer(folder)?.url;
   if (before === undefined || before === url) return undefined;
@@ -113,7 +119,7 @@ function isTaken(port: number): Promise<boolean> {
   });
 }
 
-/** Describes the end of the service that ends first: the others are of no use without it. */
+/** Waits for the first service to end and describes that end. The other services are of no use without it. */
 function firstEnd(running: ReadonlyMap<Service, ServiceProcess>): Promise<string> {
   const ends = [...running].map(
     async ([name, { ended }]) => `The ${name} ended with the code ${await ended}.`,
@@ -125,7 +131,7 @@ function tokenOfDevUser({ jwtSecret }: DevServer): () => string {
   return () => signToken({ user: DEV_USER, tenant: DEV_TENANT, secret: jwtSecret, expires: DAY_SECONDS });
 }
 
-/** The Redis to use; without an address, memory. */
+/** Finds the Redis to use. A result without an address means memory. */
 async function redisFor({ memory, redis }: DevFlags, fromEnv: string | undefined): Promise<RedisSearch> {
   if (memory === true) return {};
   const named = redis ?? fromEnv;
@@ -133,14 +139,14 @@ async function redisFor({ memory, redis }: DevFlags, fromEnv: string | undefined
   if (!URL.canParse(named)) throw usageError('The address of Redis is no URL.');
   const search = await findRedis(named, NAMED_REDIS_MS);
   if (search.url !== undefined) return search;
-  // The api would wait for it without a word.
+  // Without this error, the api would wait for Redis without any message.
   const { refusal = `The Redis at ${new URL(named).host} cannot be reached.` } = search;
   throw new CliError(EXIT.unavailable, 'redis_unavailable', refusal);
 }
 
 function settingsOf({ env }: CliContext, server: DevServer, port: number, redis: string | undefined) {
   return {
-    // No load balancer has to notice its end.
+    // No drain delay is needed, because no load balancer has to notice the end.
     PARLEY_DRAIN_DELAY_MS: '0',
     PARLEY_CONSOLE: 'dev',
     PARLEY_CORS_ORIGINS: LOCAL_PAGES,
@@ -155,7 +161,7 @@ function settingsOf({ env }: CliContext, server: DevServer, port: number, redis:
     PARLEY_JWT_SECRET: server.jwtSecret,
     PARLEY_API_KEYS: `${DEV_TENANT}/parley-dev/ask+read+chat+link+act+operate:${server.serviceKey}`,
     PARLEY_VAULT_KEYS: `dev:${server.vaultKey}`,
-    // A variable of the command; the server refuses none, but has no use for it.
+    // This variable is for the command, not for the server.
     PARLEY_TOKEN: undefined,
   };
 }
@@ -166,13 +172,13 @@ async function startAll(
   hasRedis: boolean,
 ): Promise<void> {
   running.set('api', await startService('api', options));
-  // Without Redis the api does the work of the worker.
+  // Without Redis, the api also does the worker's work.
   if (!hasRedis) return;
   const env = { ...options.env, PORT: undefined };
   running.set('worker', await startService('worker', { ...options, env }));
 }
 
-/** Whether the api serves the console. Sources, unlike packages, come without one until it is built. */
+/** Whether the api serves the console. Packages contain the console; in a checkout it must be built first. */
 function hasConsole(url: string): Promise<boolean> {
   return fetch(`${url}/console`).then(
     ({ ok }) => ok,
@@ -203,7 +209,7 @@ Press Ctrl+C to stop.
   );
 }
 
-/** The call of this program in another terminal, which does not have the environment of this one. */
+/** How to call this program in another terminal, which lacks this one's environment. */
 function calledElsewhere({ env, calledAnywhere }: CliContext): string {
   const isPosix = process.platform !== 'win32';
   return env.home === undefined || !isPosix
@@ -216,7 +222,7 @@ interface Clients {
   readonly person: ParleyClient;
 }
 
-/** Prints each new question with a page on which it can be answered. */
+/** Prints each new question with the address of a page where it can be answered. */
 async function announce(context: CliContext, { service, person }: Clients): Promise<void> {
   const known = new Set<string>();
   const command = calledElsewhere(context);

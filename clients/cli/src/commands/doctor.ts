@@ -16,10 +16,10 @@ interface DoctorFlags {
 }
 
 const NODE_MIN = [20, 19] as const;
-/** With one of these faults, nothing else of the server can be looked at. */
+/** After one of these faults, nothing else about the server can be checked. */
 const NO_SERVER: ReadonlySet<string> = new Set(['server_unreachable', 'redirected', 'not_parley']);
 
-/** `parley doctor`: why it does not work. */
+/** `parley doctor`: checks the installation and says what is wrong. */
 export function registerDoctor(program: Command, context: CliContext): void {
   const command = program
     .command('doctor')

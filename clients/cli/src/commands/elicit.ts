@@ -12,7 +12,7 @@ interface ElicitFlags extends AskingOptions {
   readonly message?: string;
 }
 
-/** `parley elicit`: a question, or only its form, as JSON from a file or from standard input. */
+/** `parley elicit`: asks a question given as JSON, or only its form, from a file or from standard input. */
 export function registerElicit(program: Command, context: CliContext): void {
   const command = program
     .command('elicit')
@@ -32,7 +32,7 @@ export function registerElicit(program: Command, context: CliContext): void {
   });
 }
 
-/** The question of a text. The server checks everything else of it. */
+/** Parses a question from JSON. The server checks everything else. */
 export function questionOf(
   text: string,
   { message }: Pick<ElicitFlags, 'message'>,
@@ -53,7 +53,7 @@ export function questionOf(
   } as unknown as Question;
 }
 
-/** `fields` as agents list them become the schema. */
+/** Converts `fields`, the list form that agents use, to the schema. */
 function withListedFields({ fields, ...question }: Record<string, unknown>): Record<string, unknown> {
   if (!Array.isArray(fields)) return fields === undefined ? question : { ...question, fields };
   const [page] = pagesOf({ kind: 'form', message: 'Fields', fields: fieldsOfList(fields) }) ?? [];

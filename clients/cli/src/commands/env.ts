@@ -4,7 +4,7 @@ import { DEV_TENANT, readDevServer } from '../dev/settings.ts';
 import { CliError, EXIT } from '../exit-code.ts';
 import { homeFolder } from '../home.ts';
 
-/** `parley env`: what a program on this machine needs to use the server of `parley dev`, as lines of an `.env` file. */
+/** `parley env`: prints what a local program needs to use the server of `parley dev`, as lines of an `.env` file. */
 export function registerEnv(program: Command, context: CliContext): void {
   const command = program
     .command('env')

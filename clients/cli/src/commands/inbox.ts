@@ -1,3 +1,8 @@
+/**
+ * The command `parley inbox`: a live list of what is waiting for a person. Answering the chosen entry is in
+ * `answering.ts` and `deciding.ts`.
+ */
+
 import { listApprovals } from '@parley/core';
 import { isApprovalEnded } from '@parley/core/domain/approvals/status';
 import { callText } from '@parley/core/domain/approvals/tool-title';
@@ -28,7 +33,7 @@ interface InboxFlags {
   readonly plain?: boolean;
 }
 
-/** `parley inbox`: what waits for a person, kept up to date; choosing a question answers it. */
+/** `parley inbox`: lists what is waiting for a person and keeps the list up to date; choosing an entry answers it. */
 export function registerInbox(program: Command, context: CliContext): void {
   const command = program
     .command('inbox')
@@ -90,16 +95,16 @@ interface Browsing {
 }
 
 const TICK_MS = 1_000;
-/** What of a question is looked at for its line in the list, in columns. */
+/** At most this many columns of a question's text are used for its line in the list. */
 const LABEL_COLUMNS = 200;
 
-/** Shows the list until Ctrl+C, as it stands at each moment. */
+/** Shows the live list until Ctrl+C. */
 async function browse({ client, connection, context, screen }: Browsing): Promise<void> {
   const open = createOpenList();
-  // Ctrl+C at a prompt is a key, which ends the list and aborts nothing by itself.
+  // At a prompt, Ctrl+C is a key: it ends the list, but does not abort the command's signal.
   const stopping = new AbortController();
   const following = follow(client, AbortSignal.any([context.signal, stopping.signal]), open);
-  // A list that nothing keeps up to date is not shown on.
+  // When the event stream is lost, the list is no longer shown, because it would be outdated.
   const lost = new AbortController();
   following.catch((error: unknown) => lost.abort(error));
   const signal = AbortSignal.any([context.signal, lost.signal]);
@@ -187,7 +192,7 @@ interface OpenItem {
   readonly id: string;
   readonly record: OpenRecord;
   readonly label: string;
-  /** Counts from the moment at which the server sent the question. */
+  /** The time left, counted from the moment at which the server sent the record. */
   readonly left: Countdown;
 }
 
@@ -216,7 +221,7 @@ function isOver(record: OpenRecord): boolean {
   return 'approvalId' in record ? isApprovalEnded(record.status) : isEnded(record.status);
 }
 
-/** What is open, by its ids: the highest risk first, and of one risk what ends first. */
+/** The open records by id, ordered by risk (highest first), and then by deadline. */
 function createOpenList(): OpenList {
   const open = new Map<string, OpenItem>();
   const listeners = new Set<() => void>();

@@ -1,3 +1,8 @@
+/**
+ * The command `parley secret`: it stores secrets and passes them to programs. Where secrets are stored is decided in
+ * `secrets/`.
+ */
+
 import { spawn } from 'node:child_process';
 import type { Command } from 'commander';
 import { type CliContext, isJson, print, printJson, readStdin } from '../context.ts';
@@ -8,7 +13,7 @@ import { createScreen } from '../terminal/handler.ts';
 import { LEFT } from '../terminal/screen.ts';
 import { terminalOf } from '../terminal-of.ts';
 
-/** `parley secret`: secrets in the keyring, handed to programs by reference. */
+/** `parley secret`: stores secrets in the keyring and passes them to programs by reference. */
 export function registerSecret(program: Command, context: CliContext): void {
   const secret = program
     .command('secret')
@@ -83,7 +88,7 @@ async function valueOfName(context: CliContext, name: string): Promise<string> {
   return value;
 }
 
-/** From the terminal without an echo; from a pipe without its last line break. */
+/** Reads a secret: from the terminal without echo, or from a pipe without its last line break. */
 async function readSecret(context: CliContext, isPlain: boolean): Promise<string> {
   const streams = terminalOf(context);
   if (streams === undefined) {
@@ -98,7 +103,7 @@ async function readSecret(context: CliContext, isPlain: boolean): Promise<string
   return typed;
 }
 
-/** The secrets are in the environment of the program, which other users cannot read, and never in its arguments. */
+/** Runs a program with secrets in its environment, which other users cannot read, and never in its arguments. */
 async function runWith(context: CliContext, name: string, args: readonly string[]): Promise<number> {
   const env: Record<string, string> = {};
   for (const [variable, value] of Object.entries(context.env.all)) {

@@ -15,7 +15,7 @@ interface TokenFlags {
 
 const DAY_SECONDS = 86_400;
 
-/** `parley token`: a person's token for try-outs, signed with the secret of the pods. */
+/** `parley token`: a token for a person, signed with the secret of the pods, for trying things out. */
 export function registerToken(program: Command, context: CliContext): void {
   const command = program
     .command('token')

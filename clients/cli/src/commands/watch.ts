@@ -13,7 +13,7 @@ interface WatchFlags {
   readonly after?: string;
 }
 
-/** `parley watch`: the events of a stream request, as they come. */
+/** `parley watch`: prints the events of a stream request as they come. */
 export function registerWatch(program: Command, context: CliContext): void {
   const command = program
     .command('watch')

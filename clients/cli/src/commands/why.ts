@@ -19,7 +19,7 @@ interface WhyFlags {
 
 const Reply = z.object({ reasons: z.array(z.string()) });
 
-/** `parley why`: why a question, an approval or a turn waits, or how it ended. */
+/** `parley why`: explains why a question, an approval or a turn is waiting, or how it ended. */
 export function registerWhy(program: Command, context: CliContext): void {
   const command = program
     .command('why')

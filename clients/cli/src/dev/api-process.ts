@@ -1,3 +1,8 @@
+/**
+ * Starts the api and the worker as child processes and waits until they are ready. Their settings come from
+ * `commands/dev.ts`.
+ */
+
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -7,7 +12,7 @@ import { CliError, EXIT } from '../exit-code.ts';
 
 const FAULT_LINES_MAX = 20;
 
-/** A service that this command runs. */
+/** A service that this command started. */
 export interface ServiceProcess {
   readonly port: number;
   /** Resolves with the exit code when the process has ended. */
@@ -17,11 +22,11 @@ export interface ServiceProcess {
 export interface ServiceOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly onLog: (line: string) => void;
-  /** Stops the service when it is aborted, also before it is ready. */
+  /** Stops the service when aborted, even before it is ready. */
   readonly signal: AbortSignal;
 }
 
-/** Starts the api or the worker of the installed packages, or of this checkout; resolves when it is ready. */
+/** Starts the api or the worker, from the installed packages or from this checkout. Resolves when it is ready. */
 export async function startService(
   service: 'api' | 'worker',
   { env, onLog, signal }: ServiceOptions,
@@ -30,7 +35,7 @@ export async function startService(
   const child = spawn(process.execPath, argumentsOf(service), {
     env: env as NodeJS.ProcessEnv,
     stdio: ['ignore', 'pipe', 'pipe'],
-    // Ctrl+C reaches this process, which then ends the service in order.
+    // A detached child does not get Ctrl+C itself; this process gets it and ends the services in order.
     detached: true,
   });
   const stop = () => void child.kill('SIGTERM');
@@ -52,7 +57,7 @@ function argumentsOf(service: 'api' | 'worker'): string[] {
       'The package @parley/server is not installed beside this one.',
     );
   }
-  // In a checkout the services lie beside the package that is made of them.
+  // In a checkout, the services are next to the package that contains their builds.
   const source = join(folder, '..', service, 'src/main.ts');
   if (!existsSync(source)) return [join(folder, 'dist', service, 'main.cjs')];
   return ['--conditions=parley-source', '--import', resolve('tsx'), source];
@@ -87,7 +92,7 @@ async function untilReady(
   return Promise.race([ready, early]);
 }
 
-/** The api names its port when it listens; the worker says that it is ready. */
+/** The port in a line of output. The api reports its port when it listens; the worker only reports that it is ready. */
 function portOfLine(line: string): number | undefined {
   try {
     const {

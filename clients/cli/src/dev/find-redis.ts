@@ -5,21 +5,21 @@ const LOCAL_REDIS = 'redis://127.0.0.1:6379';
 
 interface FoundRedis {
   readonly isVault: boolean;
-  /** The setting that names it. */
+  /** The setting that names this Redis. */
   readonly key: string;
   readonly diagnosis: RedisDiagnosis;
 }
 
 const KEYS = { single: 'REDIS_URL', sentinel: 'PARLEY_REDIS_SENTINELS', cluster: 'PARLEY_REDIS_CLUSTER' };
 
-/** What looks at the Redis, and at that of the vault's own, that an environment names found; or what is wrong with it. */
+/** The diagnoses of every Redis that an environment names, including the vault's own; or the faults of the settings. */
 type RedisFindings = { readonly found: readonly FoundRedis[] } | { readonly faults: readonly string[] };
 
-/** Looks at every Redis that an environment names to the services. */
+/** Diagnoses every Redis that an environment names for the services. */
 export async function diagnoseEnvironment(
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<RedisFindings> {
-  // Loading a client of Redis takes as long as most commands.
+  // The module is loaded here, because loading a Redis client takes as long as most commands.
   const { diagnose, readRedisPlaces } = await import('@parley/server/diagnosis');
   const read = readRedisPlaces(env);
   if ('faults' in read) return read;
@@ -34,15 +34,15 @@ export async function diagnoseEnvironment(
   return { found: await Promise.all(looks) };
 }
 
-/** What a search for a Redis on this machine led to. */
+/** The result of a search for a Redis. */
 export interface RedisSearch {
-  /** The address of one that can be used as it is. */
+  /** The address of a usable Redis. */
   readonly url?: string;
-  /** Why one that is there is not used, and how it can be. */
+  /** Why an existing Redis is not used, and how it can be. */
   readonly refusal?: string;
 }
 
-/** Looks for a Redis at an address, by default on this machine. Finds neither where nothing listens. */
+/** Searches for a Redis at an address, by default on this machine. If nothing listens there, the result is empty. */
 export async function findRedis(url = LOCAL_REDIS, timeoutMs = TIMEOUT_MS): Promise<RedisSearch> {
   const { diagnose } = await import('@parley/server/diagnosis');
   const { fault } = await diagnose({ kind: 'single', url }, { timeoutMs });

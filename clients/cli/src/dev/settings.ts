@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { writePrivateFile } from '../private-file.ts';
 
-/** The development server of this machine. Its secrets are kept, so that tokens stay valid over restarts. */
+/** The saved development server. Its secrets are kept, so that tokens stay valid after a restart. */
 export interface DevServer {
   readonly url: string;
   readonly jwtSecret: string;
@@ -11,17 +11,17 @@ export interface DevServer {
   readonly vaultKey: string;
 }
 
-/** The one tenant of the development server, and the person whom commands ask unless they name one. */
+/** The only tenant of the development server. Below: the person whom commands ask by default. */
 export const DEV_TENANT = 'dev';
 export const DEV_USER = 'me';
 
-/** The development server that `parley dev` wrote down last; nothing before the first one. */
+/** Reads the development server that `parley dev` saved last; undefined if there was none yet. */
 export function readDevServer(folder: string): DevServer | undefined {
   const file = join(folder, 'dev.json');
   return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as DevServer) : undefined;
 }
 
-/** Writes down the address of the development server; its secrets are made at the first time. */
+/** Saves the address of the development server. The first call also creates its secrets. */
 export function writeDevServer(folder: string, url: string): DevServer {
   const server = {
     jwtSecret: randomBytes(32).toString('base64url'),
@@ -34,7 +34,7 @@ export function writeDevServer(folder: string, url: string): DevServer {
   return server;
 }
 
-/** Writes down a server again that was written down before the one that has ended, unless a further one has been since. */
+/** Saves the previous server again after `ended` has ended, unless another one was saved since. */
 export function returnToDevServer(folder: string, before: string, ended: string): void {
   if (readDevServer(folder)?.url === ended) writeDevServer(folder, before);
 }

@@ -5,7 +5,7 @@ import { memoryFindings } from './memory.ts';
 import { jsonOf, probe } from './probe.ts';
 
 const CHECK = 'installation';
-/** More jobs than these wait in a queue only where workers do not keep up. */
+/** More waiting jobs than this mean that workers do not keep up. */
 const WAITING_MAX = 1_000;
 
 const Installation = z.object({
@@ -19,7 +19,7 @@ const Installation = z.object({
 });
 export type Installation = z.infer<typeof Installation>;
 
-/** What the server tells of its parts, for a token that may read it. */
+/** Checks the installation as the server reports it; the token must be allowed to read that. */
 export async function checkInstallation({ baseUrl, token }: Target): Promise<readonly Finding[]> {
   const probed = await probe(`${baseUrl}/v1/admin/installation`, { token });
   if (!('reply' in probed)) return [unseen(CHECK, 'the server did not reply')];
@@ -42,13 +42,13 @@ async function hasSecretless({ baseUrl, token }: Target): Promise<boolean> {
   return Array.isArray(deadLetters) && deadLetters.some((one) => one?.lastError === 'no_secret');
 }
 
-/** What is wrong with an installation. */
+/** The faults of an installation. */
 export function findingsOf({ pods, queues, servers, ...rest }: Installation): readonly Finding[] {
   const lapsed = pods.filter(({ isAlive }) => !isAlive).map(({ name }) => name);
   const failed = queues.filter((queue) => queue.failed > 0);
   const behind = queues.filter(({ waiting }) => waiting > WAITING_MAX);
   const names = (some: readonly { readonly name: string }[]) => some.map(({ name }) => name).join(', ');
-  // Without a store beside the process, the api does the work of the worker.
+  // Without a separate store, the api also does the worker's work, and there is no canary.
   const age = servers.length === 0 ? 0 : (rest.canaryAgeSeconds ?? Number.POSITIVE_INFINITY);
   const since = Number.isFinite(age) ? `${age} s` : 'a day or more';
   return [

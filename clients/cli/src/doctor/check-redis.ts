@@ -7,7 +7,7 @@ import { memoryFindings } from './memory.ts';
 
 const SLOW_MS = 50;
 
-/** Looks at every Redis that the environment names. */
+/** Checks every Redis that the environment names. */
 export async function checkRedis(env: CliEnv['all']): Promise<readonly Finding[]> {
   const looks = await diagnoseEnvironment(env);
   if ('faults' in looks) return looks.faults.map((text) => fault('redis', 'settings_invalid', text));
@@ -18,7 +18,7 @@ export async function checkRedis(env: CliEnv['all']): Promise<readonly Finding[]
   );
 }
 
-/** What is wrong with a Redis. Its clock is compared with that of this machine. */
+/** The faults of a Redis. Its clock is compared with that of this machine. */
 export function findingsOfRedis(
   check: string,
   diagnosis: RedisDiagnosis,

@@ -4,22 +4,22 @@ import { VERSION } from '../version.ts';
 import { type Finding, fault, fine, unseen } from './finding.ts';
 import { isLoopback, jsonOf, type Probed, probe } from './probe.ts';
 
-/** Where Parley is, and who calls. */
+/** The address of Parley, and the token of the caller. */
 export interface Target {
   readonly baseUrl: string;
   readonly token: string;
-  /** The origin of a page that is to call. */
+  /** The origin of a page that shall call the API. */
   readonly origin?: string | undefined;
 }
 
-/** A JWT is accepted within 30 s of its times. */
+/** The server tolerates a difference of 30 s in the times of a JWT. */
 const SKEW_MS_MAX = 30_000;
-/** A Date header has whole seconds, and a busy machine writes it late. */
+/** This allows for the whole seconds of a Date header, and for a busy machine that writes it late. */
 const POD_SKEW_MS_MAX = 5_000;
-/** These calls are sent at once, so that they reach several pods. */
+/** The probes are sent in parallel, so that they reach several pods. */
 const READINESS_PROBES = 6;
 const VERSION_PROBES = 3;
-/** A worker runs the canary every 15 s. */
+/** A worker runs the canary every 15 s, so this is four missed runs. */
 export const CANARY_SECONDS_MAX = 60;
 
 /** Checks the address, the pods behind it and the token. */
@@ -140,7 +140,7 @@ async function checkToken({ baseUrl, token }: Target): Promise<Finding> {
   const probed = await probe(`${baseUrl}/v1/elicitations?limit=1`, { token });
   if (!('reply' in probed)) return unseen('token', 'the server did not reply');
   const { ok, status } = probed.reply;
-  // A service key has to name a user.
+  // 400 means that the token is accepted but a service key must also name a user.
   if (ok || status === 400) return fine('token', ok ? "a person's" : 'a service key');
   if (status === 403) return fine('token', 'a service key without the scope read');
   if (status !== 401) return unseen('token', `the server replied with ${status}`);
@@ -152,13 +152,13 @@ async function checkToken({ baseUrl, token }: Target): Promise<Finding> {
   return fault('token', 'token_refused', `The server refuses it: ${why}.`);
 }
 
-/** The expiry of a JWT, in ms since 1970; nothing for another kind of token. */
+/** The expiry of a JWT, in ms since 1970; undefined for another kind of token. */
 function expiryOf(token: string): number | undefined {
   const claims = jsonIn(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8'));
   return isRecord(claims) && typeof claims.exp === 'number' ? claims.exp * 1_000 : undefined;
 }
 
-/** The metadata of the MCP endpoint name the address that Parley takes for its own. */
+/** Checks Parley's public URL, which the metadata of the MCP endpoint contain. */
 async function checkPublicUrl(baseUrl: string): Promise<readonly Finding[]> {
   const { resource } = await jsonOf(
     await probe(`${baseUrl}/.well-known/oauth-protected-resource/run/v1/mcp`),
@@ -172,7 +172,7 @@ async function checkPublicUrl(baseUrl: string): Promise<readonly Finding[]> {
     : [fault('public url', 'public_url_differs', `Parley calls itself ${theirs.origin}.`, 'unknown')];
 }
 
-/** Asks as a browser does before a page calls. */
+/** Sends the preflight request that a browser sends before a page may call. */
 async function checkOrigin({ baseUrl, origin }: Target): Promise<readonly Finding[]> {
   if (origin === undefined) return [];
   const headers = {

@@ -4,7 +4,7 @@ import { jsonOf, probe } from './probe.ts';
 
 type Environment = CliEnv['all'];
 
-/** What the environment of a pod names, beside Redis. */
+/** Checks the settings in the environment of a pod, except those of Redis. */
 export async function checkSettings(env: Environment): Promise<readonly Finding[]> {
   const found = await Promise.all([checkJwks(env), checkIssuer(env)]);
   return [...found.flat(), ...checkQueues(env)];

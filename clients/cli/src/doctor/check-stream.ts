@@ -4,9 +4,9 @@ import { type Finding, fault, fine, unseen } from './finding.ts';
 import { probe } from './probe.ts';
 
 interface StreamTimes {
-  /** How long the first line may take: it is sent with the headers. */
+  /** The time limit for the first line, which is sent with the headers. */
   readonly firstMs: number;
-  /** How long a heartbeat may take: it comes every 15 s, unless PARLEY_HEARTBEAT_MS says otherwise. */
+  /** The time limit for a heartbeat. Heartbeats come every 15 s, unless PARLEY_HEARTBEAT_MS says otherwise. */
   readonly heartbeatMs: number;
 }
 
@@ -15,8 +15,8 @@ const CHECK = 'streams';
 const JWT = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 
 /**
- * Opens a stream that stays silent, by the way that clients take, and waits for its first heartbeat: what stands between may
- * hold events back, or cut what is silent.
+ * Opens a silent stream in the same way as clients do, and waits for its first heartbeat. A proxy in between may hold
+ * events back, or cut silent connections.
  */
 export async function checkStream(target: Target, times: StreamTimes = TIMES): Promise<Finding> {
   const ending = new AbortController();
@@ -62,7 +62,7 @@ export async function checkStream(target: Target, times: StreamTimes = TIMES): P
   }
 }
 
-/** A person's inbox; for a service, a stream on which nobody asks. */
+/** The stream to open: a person's inbox, or for a service a stream on which nobody asks. */
 function pathFor(token: string): string {
   return JWT.test(token) ? '/v1/inbox/events' : `/v1/streams/doctor-${randomUUID()}/events?userId=doctor`;
 }

@@ -1,19 +1,19 @@
 /**
- * The faults that `parley doctor` can name, with the setting that each belongs to and what to do. docs/cli.md is written from
- * this list. How a fault is found is not here: the checks beside this file do that.
+ * The faults that `parley doctor` can name, each with its setting and its remedy. docs/cli.md is generated from this
+ * list. How a fault is found is not here, but in the checks beside this file.
  */
 
 interface Fault {
   /** What is wrong, for the table of the docs. */
   readonly fault: string;
-  /** How the command sees it. */
+  /** How the command detects it. */
   readonly seen: string;
-  /** The setting that it belongs to. */
+  /** The setting to which it belongs. */
   readonly key: string;
   readonly remedy: string;
 }
 
-/** By their stable codes. */
+/** The faults by their stable codes. */
 export const FAULTS = {
   // The command
   node_too_old: {

@@ -1,31 +1,31 @@
 import type { RedisFaultCode } from '@parley/server/diagnosis';
 import { FAULTS, type FaultCode } from './faults.ts';
 
-/** `unknown`: it could not be looked at, or it may be as it should be. */
+/** `unknown`: the check was not possible, or its result may be intended. */
 export type Verdict = 'ok' | 'wrong' | 'unknown';
 
-/** What one check found. A fault has a stable code, and says what to do. */
+/** The result of one check. A fault has a stable code and a remedy. */
 export interface Finding {
   readonly check: string;
   readonly verdict: Verdict;
   readonly text: string;
   readonly code?: FaultCode | RedisFaultCode;
-  /** The setting, or the part, that the fault belongs to. */
+  /** The setting or part to which the fault belongs. */
   readonly key?: string;
   readonly remedy?: string;
 }
 
-/** Nothing is wrong. */
+/** The finding of a check that found no fault. */
 export function fine(check: string, text: string): Finding {
   return { check, verdict: 'ok', text };
 }
 
-/** It could not be looked at. */
+/** The finding of a check that was not possible. */
 export function unseen(check: string, text: string): Finding {
   return { check, verdict: 'unknown', text };
 }
 
-/** A fault, with the remedy of its code. */
+/** The finding of a fault, with the remedy of its code. */
 export function fault(check: string, code: FaultCode, text: string, verdict: Verdict = 'wrong'): Finding {
   const { key, remedy } = FAULTS[code];
   return { check, verdict, code, key, text, remedy };

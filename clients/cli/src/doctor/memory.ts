@@ -4,11 +4,11 @@ const USED_SHARE_MAX = 0.9;
 
 interface MemoryOfServer {
   readonly usedMemoryBytes?: number | undefined;
-  /** Absent where there is no limit. */
+  /** Absent when there is no limit. */
   readonly maxMemoryBytes?: number | undefined;
 }
 
-/** What is wrong with the memory of a Redis; nothing where it does not tell. */
+/** The faults of a Redis's memory; none if Redis does not report it. */
 export function memoryFindings(
   check: string,
   { usedMemoryBytes: used, maxMemoryBytes: max }: MemoryOfServer,

@@ -1,6 +1,8 @@
 const CALL_MS = 5_000;
 
-/** Node's codes of names that have no address, and of certificates that are not accepted. */
+/**
+ * Node's error codes for host names without an address and for certificates that are not accepted, with explanations.
+ */
 const CAUSES: readonly (readonly [RegExp, string])[] = [
   [/^(?:ENOTFOUND|EAI_)/, 'its name has no address'],
   [/^ECONNREFUSED/, 'nothing listens there'],
@@ -8,10 +10,10 @@ const CAUSES: readonly (readonly [RegExp, string])[] = [
   [/^(?:EPROTO|ERR_SSL)/, 'it does not speak TLS there'],
 ];
 
-/** A reply, or why there is none. */
+/** A reply, or the reason why there is none. */
 export type Probed = { readonly reply: Response } | { readonly why: string };
 
-/** Asks a server once, within some seconds and without following redirections. Never rejects. */
+/** Sends one request, with a time limit of some seconds and without following redirects. Never rejects. */
 export async function probe(
   url: string,
   { token, ...init }: RequestInit & { readonly token?: string } = {},
@@ -26,7 +28,7 @@ export async function probe(
   }
 }
 
-/** The body of a reply as JSON; nothing where it is none. */
+/** The body of a reply as a JSON object; empty if it is none. */
 export async function jsonOf(probed: Probed): Promise<Readonly<Record<string, unknown>>> {
   if (!('reply' in probed)) return {};
   const body: unknown = await probed.reply.json().catch(() => undefined);
@@ -40,7 +42,7 @@ function causeOf(error: unknown): string {
   return CAUSES.find(([pattern]) => pattern.test(code))?.[1] ?? 'it does not answer';
 }
 
-/** Whether an address is that of this machine, in the words of a URL. */
+/** Whether the host of a URL is this machine. */
 export function isLoopback({ hostname }: URL): boolean {
   return /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname);
 }

@@ -10,9 +10,9 @@ const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 
 /**
- * An encrypted file for machines without a keyring: AES-256-GCM for each secret, bound to its name, under a random key in
- * a second file. Both can be read by their owner only. It protects copies of the one file without the other, not against
- * programs of the same user.
+ * Stores secrets in an encrypted file, for machines without a keyring: AES-256-GCM for each secret, bound to its name,
+ * under a random key in a second file. Only the owner can read both files. This protects a copy of one file without the
+ * other, but not against programs of the same user.
  */
 export function createFileStore(folder: string): SecretStore {
   const file = join(folder, 'secrets.json');
@@ -40,14 +40,16 @@ export function createFileStore(folder: string): SecretStore {
   };
 }
 
-/** The sealed secrets by their names. A name may be one that objects inherit, such as `constructor`. */
+/**
+ * The sealed secrets by name. A Map is used because a name may be that of an inherited property, such as `constructor`.
+ */
 function readSecrets(file: string): Map<string, string> {
   const text = readOrNothing(file);
   const value: unknown = text === undefined ? {} : JSON.parse(text.toString('utf8'));
   return new Map(isRecord(value) ? Object.entries(value as Record<string, string>) : []);
 }
 
-/** The key; created once, also when two processes come at the same time. */
+/** Reads the key, and creates it once, even if two processes try at the same time. */
 function readKey(file: string): Buffer {
   const known = readOrNothing(file);
   if (known !== undefined) return known;
@@ -55,7 +57,7 @@ function readKey(file: string): Buffer {
   try {
     linkSync(draft, file);
   } catch {
-    // Another process was first; its key is read.
+    // Another process created the key first, so that one is read.
   } finally {
     rmSync(draft);
   }

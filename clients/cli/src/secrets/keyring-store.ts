@@ -4,20 +4,20 @@ const SERVICE = 'parley';
 const PROBE = 'parley.probe';
 
 /**
- * On Linux the Secret Service only: without one the library would take the keyring of the kernel, which is lost at the next
- * start of the machine. Elsewhere the library ignores it.
+ * On Linux only the Secret Service is used. Without it, the library would use the kernel's keyring, which is lost at
+ * the next boot. Other systems ignore this option.
  */
 const OPTIONS = { linux: { store: 'secret-service' } } as const;
 
 /**
- * The keyring of the system: the Keychain of macOS, the Credential Manager of Windows, the Secret Service of Linux. Nothing
- * where there is none, such as on a server.
+ * Opens the keyring of the system: the Keychain of macOS, the Credential Manager of Windows, or the Secret Service of
+ * Linux. Undefined if there is none, for example on a server.
  */
 export async function openKeyringStore(): Promise<SecretStore | undefined> {
   try {
     const { AsyncEntry } = await import('@napi-rs/keyring');
     const entryOf = (name: string) => new AsyncEntry(SERVICE, name, OPTIONS);
-    // Without a keyring that is unlocked the first call fails.
+    // The first call fails if there is no unlocked keyring.
     await entryOf(PROBE).setPassword(PROBE);
     if ((await entryOf(PROBE).getPassword()) !== PROBE) return undefined;
     await entryOf(PROBE).deletePassword();

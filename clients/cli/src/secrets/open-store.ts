@@ -4,7 +4,7 @@ import { createFileStore } from './file-store.ts';
 import { openKeyringStore } from './keyring-store.ts';
 import type { SecretStore } from './store.ts';
 
-/** The keyring of the system; where there is none, or with PARLEY_KEYRING=file, an encrypted file. */
+/** Opens the keyring of the system, or an encrypted file if there is none or with PARLEY_KEYRING=file. */
 export async function openSecretStore(env: CliEnv): Promise<SecretStore> {
   const keyring = env.keyring === 'file' ? undefined : await openKeyringStore();
   return keyring ?? createFileStore(homeFolder(env));

@@ -1,3 +1,8 @@
+/**
+ * The prompts in which a person picks one or several options. Reading keys and drawing the frame are in `keys.ts` and
+ * `frame.ts`.
+ */
+
 import type { Key } from 'node:readline';
 import { frameOf, type PromptState } from './frame.ts';
 import { columnsOf, cut, painted, type Surface, symbol, windowed, wrapped } from './look.ts';
@@ -9,7 +14,7 @@ import {
   type SelectPrompt,
 } from './screen.ts';
 
-/** What is shown of a sensitive choice that was made. */
+/** Replaces a sensitive choice after it was made. */
 const CONCEALED = 'not shown';
 
 const STEPS: Readonly<Record<string, number>> = {
@@ -23,7 +28,7 @@ const STEPS: Readonly<Record<string, number>> = {
   l: 1,
 };
 
-/** One option to pick. The options may change while the prompt is open: the one that has the focus keeps it. */
+/** A prompt for one option. The options may change while it is open; the focus stays on the same option. */
 export function createChoice<Value>(prompt: SelectPrompt<Value>): OpenPrompt<Value> {
   const focus = createFocus(() => prompt.options, prompt.initial);
   return {
@@ -50,7 +55,7 @@ export function createChoice<Value>(prompt: SelectPrompt<Value>): OpenPrompt<Val
   };
 }
 
-/** Several options to pick. */
+/** A prompt for several options. */
 export function createMultiChoice(prompt: MultiSelectPrompt): OpenPrompt<readonly string[]> {
   const focus = createFocus(() => prompt.options, undefined);
   const picked = new Set(prompt.initial);
@@ -97,7 +102,7 @@ function isReturn({ name }: Key): boolean {
   return name === 'return';
 }
 
-/** Which option has the focus. It is known by its value, because options come and go. */
+/** Tracks which option has the focus, by its value, because options may appear and disappear. */
 function createFocus<Value>(options: () => readonly ScreenOption<Value>[], initial: Value | undefined) {
   let index = Math.max(
     options().findIndex(({ value }) => value === initial),
@@ -127,7 +132,7 @@ function createFocus<Value>(options: () => readonly ScreenOption<Value>[], initi
   };
 }
 
-/** What an answer may take of the screen, in columns and rows. */
+/** The space for an answer on the screen, in columns and rows. */
 interface Space {
   readonly width: number;
   readonly room: number;
@@ -154,10 +159,10 @@ function optionRows<Value>(
   return windowed(parts, focus, room, painted(surface, 'dim', '…'));
 }
 
-/** What has to be left of a label beside its note, in columns. */
+/** At least this many columns of a label are shown beside its note. */
 const LABEL_MIN = 3;
 
-/** An option with a note takes one row, which ends with the note. */
+/** The rows of an option. One with a note takes a single row that ends with the note. */
 function rowsOfOption({ label, note }: ScreenOption<unknown>, width: number): readonly string[] {
   if (note === undefined) return wrapped(label, width);
   const room = width - columnsOf(note);

@@ -1,4 +1,4 @@
-/** The time that remains, for people: `9:41`, `2 h 5 min`, `3 days`. */
+/** A remaining time in readable form: `9:41`, `2 h 5 min`, `3 days`. */
 function remainingText(ms: number): string {
   const seconds = Math.max(Math.ceil(ms / 1_000), 0);
   if (seconds < 3_600) return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
@@ -7,10 +7,10 @@ function remainingText(ms: number): string {
   return `${Math.floor(hours / 24)} days`;
 }
 
-/** The time that is left, with a blank before it, to stand behind a label. */
+/** The remaining time with a leading blank, to be placed after a label. */
 export type Countdown = () => string;
 
-/** A deadline on this machine's monotonic clock: the clock of the server and of this machine may differ. */
+/** Counts down on this machine's monotonic clock, because the server's clock may differ from that of this machine. */
 export function createCountdown(remainingMs: number): Countdown {
   const endsAt = performance.now() + remainingMs;
   return () => ` (${remainingText(endsAt - performance.now())} left)`;

@@ -9,14 +9,14 @@ import { type Stage, showPrompt } from './show-prompt.ts';
 interface ScreenSettings {
   readonly hasColour: boolean;
   readonly hasSymbols: boolean;
-  /** The program in which the person edits texts. */
+  /** The command that starts the person's text editor. */
   readonly editor: string | undefined;
 }
 
-/** Of a terminal that does not tell its size. */
+/** The size that is assumed if the terminal does not report one. */
 const USUAL = { columns: 80, rows: 24 } as const;
 
-/** Prompts with arrow keys and colours, each drawn over as it changes. */
+/** A screen whose prompts have arrow keys and colours, and are redrawn when they change. */
 export function createDrawnScreen(streams: TerminalStreams, settings: ScreenSettings): Screen {
   const { output } = streams;
   const { editor } = settings;

@@ -1,6 +1,10 @@
+/**
+ * Editing a text by keys, as pure functions on the text and its cursor. Drawing the text is in `entry.ts`.
+ */
+
 import type { Key } from 'node:readline';
 
-/** A text that is being typed, and where the cursor stands: an index of UTF-16 units between two graphemes. */
+/** A text that is being typed, and the cursor as an index of UTF-16 units between two graphemes. */
 export interface TypedText {
   readonly text: string;
   readonly cursor: number;
@@ -8,17 +12,17 @@ export interface TypedText {
 
 const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 
-/** How much of a text is divided at a time, in UTF-16 units. */
+/** The length of the pieces in which a text is divided into graphemes, in UTF-16 units. */
 const PIECE = 1_024;
 
-/** What a person sees as characters. */
+/** Divides a text into what a person sees as characters (graphemes). */
 export function charactersOf(text: string): readonly string[] {
   if (/^[\u0020-\u007e]*$/.test(text)) return [...text];
   const characters: string[] = [];
-  // Each segment of V8 copies the text that it is a part of, so that a long text is read in pieces.
+  // In V8, each segment copies the text that was divided, so a long text is divided in pieces.
   for (let start = 0; start < text.length; ) {
     const piece = [...graphemes.segment(text.slice(start, start + PIECE))].map(({ segment }) => segment);
-    // The last character may go on in the next piece.
+    // The last character of a piece may continue in the next one.
     if (start + PIECE < text.length && piece.length > 1) piece.pop();
     for (const character of piece) start += character.length;
     characters.push(...piece);
@@ -26,14 +30,16 @@ export function charactersOf(text: string): readonly string[] {
   return characters;
 }
 
-/** A text as it is entered: a copy of whole lines ends with the break of the last line, which belongs to no answer. */
+/** A text without its last line break: copying whole lines adds one, and no answer needs it. */
 export function withoutLastBreak(text: string): string {
   let end = text.length;
   while (text[end - 1] === '\n') end -= 1;
   return text.slice(0, end);
 }
 
-/** Inserts what was typed or pasted. A draft of one line gets blanks for line breaks. Other control characters are dropped. */
+/**
+ * Inserts typed or pasted text. In a one-line text, line breaks become blanks. Other control characters are dropped.
+ */
 export function inserted({ text, cursor }: TypedText, typed: string, takesLines: boolean): TypedText {
   const lines = takesLines ? typed : onOneLine(typed);
   const added = lines.replaceAll(/(?![\n\t])\p{Cc}/gu, '');
@@ -77,7 +83,7 @@ const toLineBelow: Move = (draft) => {
   return Math.min(end + 1 + column, toLineEnd({ ...draft, cursor: end + 1 }));
 };
 
-/** Longer than any character that people type, in UTF-16 units. */
+/** This is longer than any character that people type, in UTF-16 units. */
 const CLUSTER_MAX = 64;
 
 const MOVES: Readonly<Record<string, Move>> = {
@@ -85,7 +91,7 @@ const MOVES: Readonly<Record<string, Move>> = {
   ...{ 'ctrl+b': toLeft, 'ctrl+f': toRight, 'ctrl+a': toLineStart, 'ctrl+e': toLineEnd },
   ...{ 'ctrl+left': toWordStart, 'ctrl+right': toWordEnd, 'meta+b': toWordStart, 'meta+f': toWordEnd },
 };
-/** Each erases what lies between the cursor and the place to which it leads. */
+/** The keys that erase. Each erases from the cursor to the place where its move would lead. */
 const ERASERS: Readonly<Record<string, Move>> = {
   ...{ backspace: toLeft, 'ctrl+h': toLeft, delete: toRight, 'ctrl+u': toLineStart, 'ctrl+k': toLineEnd },
   ...{ 'ctrl+w': toWordStart, 'meta+backspace': toWordStart, 'meta+d': toWordEnd },
@@ -96,7 +102,7 @@ export function breaksLine({ name, meta }: Key): boolean {
   return name === 'enter' || (name === 'return' && meta === true);
 }
 
-/** The draft after one key. A key that means nothing changes nothing. */
+/** The text after one key. A key without a meaning changes nothing. */
 export function edited(
   draft: TypedText,
   typed: string | undefined,
@@ -115,7 +121,7 @@ export function edited(
   return { text: draft.text.slice(0, from) + draft.text.slice(to), cursor: from };
 }
 
-/** The nearest place before `at` that lies between two UTF-16 pairs. */
+/** The nearest index at or before `at` that does not split a surrogate pair. */
 function cleanCut(text: string, at: number): number {
   return /[\udc00-\udfff]/.test(text.charAt(at)) && at > 0 ? at - 1 : at;
 }

@@ -7,11 +7,11 @@ import { labelOf, type OpenPrompt, type TextPrompt } from './screen.ts';
 
 interface EntryOptions {
   readonly isHidden: boolean;
-  /** Whether the person has a program to edit texts with. */
+  /** Whether the person has configured a text editor. */
   readonly hasEditor: boolean;
 }
 
-/** A text that is typed or pasted. A hidden one shows nothing, not even its length. */
+/** A prompt for a typed or pasted text. A hidden one shows nothing, not even its length. */
 export function createEntry(prompt: TextPrompt, { isHidden, hasEditor }: EntryOptions): OpenPrompt<string> {
   const { takesLines = false, hasLines = false } = prompt;
   let draft: TypedText = { text: '', cursor: 0 };
@@ -21,7 +21,7 @@ export function createEntry(prompt: TextPrompt, { isHidden, hasEditor }: EntryOp
   const { initial = '' } = prompt;
   if (!isHidden) set(plainBreaks(initial));
   const untouched = draft.text;
-  // What nobody changed is entered as it is, even if it is not shown whole.
+  // An untouched preset is entered unchanged, even if it is not shown in full.
   const value = () => (draft.text === untouched ? initial : withoutLastBreak(draft.text));
   const canEdit = takesLines && hasEditor && !isHidden;
   const hints = ['Enter: confirm', 'Ctrl+J: new line', ...(canEdit ? ['Ctrl+G: editor'] : [])];
@@ -63,7 +63,7 @@ function body(
   const focus = isOpen ? rows.findLastIndex(({ start }) => start <= cursor) : 0;
   if (!isOpen && text === '') return [];
   const style = status === 'left' ? 'strikethrough' : 'dim';
-  // Rows that are farther away are not seen.
+  // Rows that are further away cannot be on the screen, so they are not drawn.
   const first = Math.max(focus - room, 0);
   const at = focus - first;
   const drawnRows = rows
@@ -76,11 +76,11 @@ function body(
   return windowed(drawnRows, at, room, painted(surface, 'dim', '…'));
 }
 
-/** The cursor is no colour: it is drawn for those who refuse colours, too. */
+/** The cursor is drawn inverted even without colours, because it is no colour. */
 const INVERSE = '\u001b[7m';
 const UPRIGHT = '\u001b[27m';
 
-/** A row of the text; with the cursor, if it is in this row. */
+/** A row of the text, with the cursor if it is in this row. */
 function drawnRow(surface: Surface, text: string, { start, end }: Row, cursor: number | undefined): string {
   const shown = (part: string) => charactersOf(part).map(drawn).join('');
   if (cursor === undefined) return shown(text.slice(start, end));

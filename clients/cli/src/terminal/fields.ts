@@ -1,3 +1,8 @@
+/**
+ * Asks for the fields of a form, one prompt after another. The rules for values are in `clients/core`, and the prompts
+ * themselves in the screens.
+ */
+
 import { type ControlKind, controlsOf, type FormControl } from '@parley/core/domain/forms/controls';
 import { textOfFault } from '@parley/core/domain/forms/fault';
 import { hintOf } from '@parley/core/domain/forms/hint';
@@ -14,27 +19,27 @@ const YES_NO: readonly ScreenOption<boolean>[] = [
   { value: true, label: 'Yes' },
   { value: false, label: 'No' },
 ];
-/** What is typed into a field with a format. */
+/** What to type into a field with a format. */
 const FORMAT_HINTS: { readonly [kind in ControlKind]?: string } = {
   date: 'YYYY-MM-DD',
   'date-time': 'such as 2026-03-01T09:30:00Z',
   email: 'an email address',
   uri: 'an address',
 };
-/** Of a default that is not shown. */
+/** The hint for a default that is not shown. */
 const KEPT_HINT = 'it has a default, which is sent if you type nothing';
 
 export type TerminalContent = Record<string, FormValue>;
 
 interface FieldsOptions {
   readonly schema: FormSchema;
-  /** What was entered before; shown as the preset. */
+  /** Earlier input, shown as presets. */
   readonly earlier?: Readonly<TerminalContent>;
-  /** What is wrong with what was entered before. */
+  /** What is wrong with the earlier input. */
   readonly faults: readonly AnswerFault[];
-  /** Nothing that is typed is shown, nor, afterwards, what was picked. */
+  /** True: typed text is never shown, and choices are hidden once made. */
   readonly sensitive?: boolean;
-  /** The time that is left, behind the labels; empty for none. */
+  /** The remaining time, shown after the labels; empty for none. */
   readonly countdown: () => string;
   readonly signal: AbortSignal;
 }
@@ -61,7 +66,7 @@ interface OneField extends FieldsOptions {
   readonly preset: FormValue | undefined;
 }
 
-/** The value of one field; nothing when an optional one stays empty. */
+/** The value of one field; undefined when an optional field stays empty. */
 async function askField(screen: Screen, one: OneField): Promise<FormValue | undefined | Left> {
   const { control, preset, signal, sensitive: isSensitive = false } = one;
   const { kind, isRequired, choices, hasLines } = control;
@@ -116,7 +121,7 @@ function withHint(description: string | undefined, hint: string | undefined): st
 
 function typedValue({ kind }: FormControl, text: string): FormValue {
   if (kind !== 'number' && kind !== 'integer') return text;
-  // What is no number is refused by the check of the field.
+  // Text that is no number is returned unchanged, and the field's check refuses it.
   return readTypedNumber(kind, text.trim()) ?? text;
 }
 

@@ -1,6 +1,6 @@
 import { cut, painted, type Surface, symbol, wrapped } from './look.ts';
 
-/** Where a prompt stands: open, perhaps with a fault of what was entered; entered; or left. */
+/** The state of a prompt: open, perhaps with a fault of the input; done; or left. */
 export type PromptState =
   | { readonly status: 'open'; readonly fault?: string | undefined }
   | { readonly status: 'done' | 'left' };
@@ -8,27 +8,27 @@ export type PromptState =
 interface FrameParts {
   readonly label: string;
   readonly description?: string | undefined;
-  /** What the keys do; left out where there is no room. */
+  /** What the keys do. Omitted if there is no room. */
   readonly hints?: readonly string[] | undefined;
-  /** The rows below the label, not more than `room` and none wider than `width`. */
+  /** The rows below the label: at most `room`, and none wider than `width`. */
   readonly body: (width: number, room: number) => readonly string[];
 }
 
-/** What is left for the body before there are hints and an empty row above. */
+/** The body gets at least this many rows before hints and an empty row above are added. */
 const BODY_ROWS = 5;
-/** What stays free below; and the first row of the label, the first of the body, and the end. */
+/** The free row at the bottom, the first row of the label, the first row of the body, and the last row of the frame. */
 const FIXED_ROWS = 4;
-/** The bar beside the rows with its blanks, and one column that stays free. */
+/** The columns of the bar with its blanks, and one free column. */
 const MARGIN = 4;
 const FAULT_ROWS = 3;
 const COLOURS = { open: 'cyan', done: 'green', left: 'red', wrong: 'yellow' } as const;
 
-/** The width of what stands beside the bar. */
+/** The columns to the right of the bar. */
 export function widthInside({ columns }: Surface): number {
   return Math.max(columns - MARGIN, 4);
 }
 
-/** The rows of a prompt. They fit on the screen, so that they can be drawn over. */
+/** The rows of a prompt. They always fit on the screen, so that they can be redrawn. */
 export function frameOf(surface: Surface, state: PromptState, parts: FrameParts): readonly string[] {
   const width = widthInside(surface);
   const isOpen = state.status === 'open';
@@ -36,7 +36,7 @@ export function frameOf(surface: Surface, state: PromptState, parts: FrameParts)
   const bar = painted(surface, isOpen ? 'cyan' : 'gray', symbol(surface, 'bar'));
   const beside = (row: string) => `${bar}  ${row}`.trimEnd();
   let room = surface.rows - FIXED_ROWS;
-  /** As many of the rows as there is room for, and not more than `most`. */
+  /** Takes as many of the rows as there is room for, but at most `most`. */
   const take = (rows: readonly string[], most: number) => {
     const taken = shortened(rows, Math.max(Math.min(most, room), 0), width);
     room -= taken.length;

@@ -11,18 +11,21 @@ import type { Screen, TerminalStreams } from './screen.ts';
 export interface TerminalHandlerOptions {
   /** @default standard input and standard output */
   readonly streams?: TerminalStreams;
-  /** Lines instead of a screen that is drawn over: for screen readers. */
+  /** Plain lines for screen readers, instead of a screen that is redrawn. */
   readonly plain?: boolean;
   readonly priority?: number;
 }
 
-/** Asks in the terminal of this process, secrets included. Without a terminal it cannot ask, and another handler does. */
+/**
+ * Asks in the terminal of this process, secrets included. Without a terminal it cannot ask, and the next handler does.
+ */
 export function createTerminalHandler(options: TerminalHandlerOptions = {}): ElicitationHandler {
   const { streams = { input: process.stdin, output: process.stdout }, priority = 10 } = options;
   const screen = createScreen(streams, options.plain === true, readCliEnv());
-  // What was entered on a page that is asked again. Kept no longer than the ask.
+  // The input of pages that are asked again. It is kept only as long as the ask.
   const entered = new WeakMap<Ask, Map<number, TerminalContent>>();
-  // An ask that is taken away ends before its editor does, which has the terminal until then.
+  // When an ask is withdrawn, its editor may still be ending and has the terminal until then; the next ask waits for
+  // that.
   let latest: Promise<unknown> = Promise.resolve();
   return {
     name: 'terminal',
@@ -47,7 +50,7 @@ export function createTerminalHandler(options: TerminalHandlerOptions = {}): Eli
       );
       latest = showing.catch(() => undefined);
       const answer = await showing;
-      // "Later" is not offered here, because the asker waits in this process.
+      // "Later" is not offered here, because the asker is waiting in this process.
       if (answer.action === 'later') return { action: 'cancel' };
       if (answer.action !== 'accept') return answer;
       if (answer.content !== undefined) {
@@ -59,14 +62,14 @@ export function createTerminalHandler(options: TerminalHandlerOptions = {}): Eli
   };
 }
 
-/** True when a person can be asked here. */
+/** True when a person can be asked in this terminal. */
 export function isTerminal({ input, output }: TerminalStreams): boolean {
   return input.isTTY === true && output.isTTY === true;
 }
 
 type ScreenEnv = Pick<CliEnv, 'refusesColour' | 'canDraw' | 'hasSymbols' | 'editor'>;
 
-/** Prompts that are drawn over; plain lines where the person or the terminal wants these. */
+/** A screen that is redrawn, or plain lines if the person or the terminal requires them. */
 export function createScreen(
   streams: TerminalStreams,
   isPlain: boolean,

@@ -1,50 +1,55 @@
+/**
+ * Reads the keys of a terminal for one prompt at a time, so that pastes and early typing never reach the wrong prompt.
+ * What a key does is decided by the prompts.
+ */
+
 import { emitKeypressEvents, type Interface, type Key } from 'node:readline';
 import { PassThrough, type Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import type { TerminalStreams } from './screen.ts';
 
 interface KeyListener {
-  /** Takes a pasted text whole, with `\n` as its line breaks. Without it, a paste is ignored. */
+  /** Takes a whole pasted text with `\n` as line breaks. Without this method, pastes are ignored. */
   readonly paste?: ((text: string) => void) | undefined;
-  /** Whether Ctrl+J is a line break and not Enter. */
+  /** Whether Ctrl+J is a line break instead of Enter. */
   readonly takesLines?: boolean | undefined;
-  /** Whether several lines that come at once are answers to several prompts, and not a paste. */
+  /** Whether several lines in one read are answers to several prompts instead of a paste. */
   readonly takesAnswersAhead?: boolean;
-  /** Whether the prompt draws a cursor of its own. */
+  /** Whether the prompt draws its own cursor. */
   readonly hidesCursor?: boolean;
 }
 
-/** The keys of a terminal, for one prompt after the other. */
+/** The keys of a terminal, for one prompt after another. */
 export interface Keys {
-  /** Emits `keypress` while a prompt is open. What is typed when none is open waits for the next one. */
+  /** Emits `keypress` while a prompt is open. Keys typed between two prompts wait for the next one. */
   readonly stream: Readable;
-  /** Begins to read for a prompt; call the returned function when it has ended. */
+  /** Starts reading for a prompt. Call the returned function when the prompt has ended. */
   open(listener: KeyListener): () => void;
-  /** Gives the terminal to the shell, as Ctrl+Z does in cooked mode. Calls `onContinue` once the shell has given it back. */
+  /** Suspends the program as Ctrl+Z does in cooked mode. Calls `onContinue` once the shell continues it. */
   suspend(onContinue: () => void): void;
 }
 
-/** Terminals enclose what is pasted in these, once they are told to. */
+/** Terminals in bracketed-paste mode enclose pasted text in these sequences. */
 const PASTE_BEGINS = '\u001b[200~';
 const PASTE_ENDS = '\u001b[201~';
 const ENCLOSE_PASTES = '\u001b[?2004h';
 const LEAVE_PASTES = '\u001b[?2004l';
-/** What may become the beginning of a paste with the next bytes. */
+/** Bytes that may be the beginning of a paste, depending on the next ones. */
 const PASTE_MAY_BEGIN = ['\u001b', '\u001b[', '\u001b[2', '\u001b[20', '\u001b[200'];
 const HIDE_CURSOR = '\u001b[?25l';
 const SHOW_CURSOR = '\u001b[?25h';
 const CTRL_C = '\u0003';
-/** How long a lone Escape may be the beginning of another key, or of a paste. */
+/** How long a lone Escape may still be the beginning of another key or of a paste, in ms. */
 const ESCAPE_MS = 50;
-/** Longer than the system takes to stop a process. */
+/** The system needs less than this time to stop a process, in ms. */
 const CONTINUED_MS = 20;
 
 /**
- * Reads a terminal for prompts. A paste reaches its prompt whole and nothing else: neither the next prompt nor the shell. Keys
- * that are typed ahead are kept for the next prompt, also those of the same read.
+ * Reads a terminal for prompts. A paste reaches only its own prompt, and whole: neither the next prompt nor the shell
+ * gets a part of it. Keys typed ahead wait for the next prompt, including those in the same read.
  */
 export function createKeys({ input, output }: TerminalStreams): Keys {
-  // What readline does to the mode of its terminal, it does here.
+  // readline sets the raw mode on this stream, which passes it on to the terminal.
   const stream = Object.assign(new PassThrough(), { setRawMode: setRaw });
   emitKeypressEvents(stream, { escapeCodeTimeout: ESCAPE_MS } as unknown as Interface);
   const decoder = new StringDecoder('utf8');
@@ -56,7 +61,7 @@ export function createKeys({ input, output }: TerminalStreams): Keys {
   function take(data: Buffer | string): void {
     clearTimeout(releasing);
     const read = typeof data === 'string' ? data : decoder.write(data);
-    // The end of the paste is lost; without a way out, all keys would be a part of it.
+    // If the end of a paste is lost, all later keys would count as pasted; Ctrl+C is the way out.
     if (read === CTRL_C && unread.startsWith(PASTE_BEGINS)) unread = '';
     unread += read;
     for (;;) {
@@ -75,7 +80,7 @@ export function createKeys({ input, output }: TerminalStreams): Keys {
     }
   }
 
-  /** Nothing has followed the beginning of a paste: it was a key. */
+  /** Nothing followed the possible beginning of a paste, so it was a key. */
   function release(): void {
     takeKeys(unread);
     unread = '';
@@ -87,13 +92,13 @@ export function createKeys({ input, output }: TerminalStreams): Keys {
       return;
     }
     const keys = current?.takesLines === true ? text : text.replaceAll('\n', '\r');
-    // Enter, which may end a prompt, ends a chunk, so that the chunks behind it wait for the next prompt.
+    // Enter may end a prompt, so each chunk ends with Enter, and later chunks wait for the next prompt.
     for (const chunk of keys.split(/(?<=\r)/)) stream.write(chunk);
   }
 
   function takePaste(text: string): void {
     pastes.push(text.replaceAll(/\r\n?/g, '\n'));
-    // One key stands for it among the others.
+    // One key represents the paste in the order of the other keys.
     stream.write(PASTE_BEGINS);
   }
 
@@ -111,13 +116,13 @@ export function createKeys({ input, output }: TerminalStreams): Keys {
   const showCursor = () => void (current?.hidesCursor === true && output.write(SHOW_CURSOR));
   const hideCursor = () => void (current?.hidesCursor === true && output.write(HIDE_CURSOR));
 
-  /** A process that ends in the middle of a prompt. Node itself gives back the mode of the terminal. */
+  /** Resets the terminal when the process ends during a prompt. Node itself restores the mode of the terminal. */
   const atExit = () => {
     showCursor();
     output.write(LEAVE_PASTES);
   };
 
-  // The terminal was closed.
+  // If the terminal is closed, the prompt ends as with Ctrl+C.
   const leave = () => void stream.write(CTRL_C);
 
   return {
@@ -126,9 +131,11 @@ export function createKeys({ input, output }: TerminalStreams): Keys {
       if (process.platform === 'win32') return;
       showCursor();
       setRaw(false);
-      // The shell waits for all processes of the command, of which npx or a wrapper may be the first.
+      // The whole process group is stopped, because the shell waits for all its processes, of which npx or a wrapper
+      // may be the first.
       process.kill(0, 'SIGTSTP');
-      // It runs when the shell continues this process; at once where no shell can, since the system then stops nothing.
+      // The timer fires when the shell continues this process, or at once if no shell can, because then the system does
+      // not stop it.
       setTimeout(() => {
         if (current === undefined) return;
         setRaw(true);
@@ -150,7 +157,7 @@ export function createKeys({ input, output }: TerminalStreams): Keys {
         showCursor();
         input.off('data', take).off('end', leave).pause();
         setImmediate(() => {
-          // Another prompt may follow at once: what is typed between both is then read as keys, too.
+          // Another prompt may follow at once, so that keys typed in between are read too.
           if (current !== listener) return;
           current = undefined;
           setRaw(false);
@@ -161,7 +168,10 @@ export function createKeys({ input, output }: TerminalStreams): Keys {
   };
 }
 
-/** Whether a terminal pasted this without enclosing it: a word, Enter and the next word are seldom typed between two reads. */
+/**
+ * Whether the input looks like a paste that the terminal did not enclose: people seldom type a word, Enter and the next
+ * word between two reads.
+ */
 function isBarePaste(text: string): boolean {
   return /^(?:\P{Cc}|[\t\r\n])*$/u.test(text) && /\P{Cc}[\r\n]+\P{Cc}/u.test(text);
 }

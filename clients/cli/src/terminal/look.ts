@@ -1,14 +1,19 @@
+/**
+ * How text looks on a terminal: widths, line breaks, cuts and windows, as pure functions. What is written there, and
+ * when, is decided by the prompts.
+ */
+
 import { styleText } from 'node:util';
 import { readable } from '@parley/core/domain/readable';
 import widthOf from 'fast-string-width';
 import { charactersOf } from './editor.ts';
 
-/** The size of a terminal, and what it can show. */
+/** The size and the abilities of a terminal. */
 export interface Surface {
   readonly columns: number;
   readonly rows: number;
   readonly hasColour: boolean;
-  /** The console of Linux, without a desktop, has few symbols. */
+  /** False for the Linux console, which has few symbols. */
   readonly hasSymbols: boolean;
 }
 
@@ -39,23 +44,26 @@ export function painted(
   return hasColour && text !== '' ? styleText(style, text, { validateStream: false }) : text;
 }
 
-/** The columns that a text takes. */
+/** The number of columns that a text takes. */
 export function columnsOf(text: string): number {
   return widthOf(text);
 }
 
-/** One character as it is drawn: a tab is a blank, and what would hide or reverse others is named. */
+/**
+ * One character as drawn: a tab becomes a blank, and a character that could hide or reverse others is replaced by its
+ * name.
+ */
 export function drawn(character: string): string {
   return character === '\t' ? ' ' : readable(character);
 }
 
-/** A part of a text, from `start` to before `end`. */
+/** A part of a text, from index `start` up to, but not including, `end`. */
 export interface Row {
   readonly start: number;
   readonly end: number;
 }
 
-/** Where a text is broken so that no row takes more than `width` columns. Line breaks are in no row. */
+/** Breaks a text into rows of at most `width` columns. The rows do not include line breaks. */
 export function rowsOf(text: string, width: number): readonly Row[] {
   const rows: Row[] = [];
   let offset = 0;
@@ -76,7 +84,7 @@ export function rowsOf(text: string, width: number): readonly Row[] {
   return rows;
 }
 
-/** The rows of a text, broken between words where that is possible. */
+/** The rows of a text, broken between words if possible. */
 export function wrapped(text: string, width: number): readonly string[] {
   return text.split('\n').flatMap((line) => {
     const rows: string[] = [];
@@ -96,7 +104,7 @@ export function wrapped(text: string, width: number): readonly string[] {
   });
 }
 
-/** A text on one row, cut with an ellipsis where it is too wide. */
+/** A text in one row, cut with an ellipsis if it is too wide. */
 export function cut(text: string, width: number): string {
   if (columnsOf(text) <= width) return text;
   const [first = { start: 0, end: 0 }] = rowsOf(text, Math.max(width - 1, 1));
@@ -105,8 +113,8 @@ export function cut(text: string, width: number): string {
 }
 
 /**
- * The rows of the parts that fit into `room` rows, around the part that has the focus. `more` stands on each side on which parts
- * are left out.
+ * The rows of the parts that fit into `room` rows, around the part with the focus. Where parts are left out, above or
+ * below, a row `more` says so.
  */
 export function windowed(
   parts: readonly (readonly string[])[],
@@ -120,7 +128,7 @@ export function windowed(
     room,
   );
   const rows = parts.slice(start, end).flat();
-  // What is in focus may leave no room for anything else, or be larger than the screen.
+  // The focused part may leave no room for the `more` rows, or may be larger than the screen.
   if (end - start === 1 && rows.length + 2 > room) return rows.slice(0, room);
   return [...(start > 0 ? [more] : []), ...rows, ...(end < parts.length ? [more] : [])];
 }
@@ -136,7 +144,7 @@ function windowOf(heights: readonly number[], focus: number, room: number): Row 
     const isAboveShorter = focus - start < end - 1 - focus;
     if (fits(start - 1, end) && (isAboveShorter || !fits(start, end + 1))) start -= 1;
     else if (fits(start, end + 1)) end += 1;
-    // Both ends come into view only together, because then no row says that something is left out.
+    // The last two parts can only be added together: their rows replace both `more` rows.
     else if (fits(start - 1, end + 1)) [start, end] = [start - 1, end + 1];
     else return { start, end };
   }

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { shellWord } from '../called-as.ts';
 
 /**
- * Edits a text in the program that the person has named. Resolves when it has ended, with the text as it was saved; with
- * nothing when it fails, or when the signal is aborted, which ends it.
+ * Edits a text in the person's editor. Resolves with the saved text when the editor has ended; with undefined when it
+ * fails, or when the signal is aborted, which ends it.
  */
 export async function editOutside(
   program: string,
@@ -15,12 +15,13 @@ export async function editOutside(
 ): Promise<string | undefined> {
   let folder: string | undefined;
   try {
-    // Only its owner may read the folder.
+    // `mkdtemp` creates a folder that only its owner may read.
     folder = mkdtempSync(join(tmpdir(), 'parley-answer-'));
     const file = join(folder, 'answer.txt');
     writeFileSync(file, text);
     const giveBack = takeInterrupts();
-    // The shell becomes the editor, which then gets the signal that ends it. `env` takes variables before its name.
+    // `exec` replaces the shell by the editor, which then gets the signal that ends it. `env` allows variables in front
+    // of the command.
     const start = process.platform === 'win32' ? '' : 'exec env ';
     const child = spawn(`${start}${program} ${shellWord(file)}`, { shell: true, stdio: 'inherit' });
     const stop = () => child.kill();
@@ -34,14 +35,17 @@ export async function editOutside(
     giveBack();
     return isSaved ? readFileSync(file, 'utf8') : undefined;
   } catch {
-    // The folder cannot be written, or the editor has removed the file.
+    // The folder could not be written, or the editor removed the file.
     return undefined;
   } finally {
     if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
   }
 }
 
-/** While the editor runs, Ctrl+C is a key of the editor, although the terminal sends it as a signal to this process, too. */
+/**
+ * While the editor runs, Ctrl+C is for the editor, but the terminal also sends the signal to this process, which
+ * ignores it.
+ */
 function takeInterrupts(): () => void {
   const others = process.rawListeners('SIGINT');
   const ignore = () => undefined;

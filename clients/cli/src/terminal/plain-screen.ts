@@ -1,3 +1,8 @@
+/**
+ * Prompts as plain lines, for screen readers and simple terminals. The prompts that are redrawn are in
+ * `drawn-screen.ts`.
+ */
+
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { readableLine } from '@parley/core/domain/readable';
@@ -15,7 +20,7 @@ import {
   type TextPrompt,
 } from './screen.ts';
 
-/** Prompts of plain lines for screen readers: numbered choices, no drawing over earlier lines, nothing that moves. */
+/** A screen of plain lines for screen readers: numbered choices, and nothing that moves or is redrawn. */
 export function createPlainScreen(streams: TerminalStreams): Screen {
   const { output } = streams;
   const keys = createKeys(streams);
@@ -26,7 +31,7 @@ export function createPlainScreen(streams: TerminalStreams): Screen {
     if (prompt.description !== undefined) write(prompt.description);
   }
 
-  /** Asks for lines until one is right. */
+  /** Asks for lines until the input is valid. */
   async function ask<Value>(
     question: LineOptions,
     read: (line: string) => { readonly value: Value } | { readonly fault: string },
@@ -110,15 +115,15 @@ function list(options: readonly ScreenOption<unknown>[], write: (line: string) =
 interface LineOptions {
   readonly hint: string;
   readonly isHidden?: boolean;
-  /** Whether the lines of a paste stay apart. */
+  /** Whether a pasted text keeps its lines. */
   readonly takesLines?: boolean;
   /** Whether only an empty line ends the text. */
   readonly hasLines?: boolean;
-  /** Whether it is the number of a choice. */
+  /** Whether the input is the number of a choice. */
   readonly isNumber?: boolean;
 }
 
-/** Reads one line, or several. Hidden ones are not shown while they are typed, and no history keeps them. */
+/** Reads one or several lines. Hidden lines are not shown while typed, and are not kept in a history. */
 function readText(
   keys: Keys,
   output: TerminalStreams['output'],
@@ -143,9 +148,9 @@ function readText(
     terminal: true,
     historySize: 0,
   });
-  // Without a prompt of its own, a redrawn line would lose the hint.
+  // readline draws its prompt again with the line, so the hint must be that prompt.
   lines.setPrompt(isHidden ? '' : hint);
-  // Only now does the terminal itself show no key any more, so that the person is asked now.
+  // The hint is written only now, when the terminal no longer echoes keys.
   output.write(hint);
   return new Promise((resolve) => {
     const end = (result: string | Left) => {

@@ -1,3 +1,8 @@
+/**
+ * The course of one question in the terminal: its text, its form or page, and the choice to answer, decline or leave.
+ * Sending the answer is in `answering.ts`.
+ */
+
 import { type Risk, riskNote } from '@parley/core/domain/approvals/risk';
 import type { FormSchema } from '@parley/core/domain/forms/schema';
 import { readable, readableLine } from '@parley/core/domain/readable';
@@ -5,9 +10,9 @@ import type { AnswerFault } from '@parley/sdk/elicit';
 import { askFields, type TerminalContent } from './fields.ts';
 import { LEFT, type Screen } from './screen.ts';
 
-/** A question as a terminal shows it. */
+/** A question in the form that the terminal shows. */
 interface TerminalQuestion {
-  /** Who asks, where that is known. */
+  /** Who asks, if known. */
   readonly asker?: string | undefined;
   readonly risk?: Risk | undefined;
   readonly message: string;
@@ -18,7 +23,7 @@ interface TerminalQuestion {
   readonly url?: string | undefined;
   /** True for a hidden input. */
   readonly isSecret?: boolean;
-  /** What was entered before, and what is wrong with it. */
+  /** The earlier input. Below: what is wrong with it. */
   readonly earlier?: Readonly<TerminalContent> | undefined;
   readonly faults?: readonly AnswerFault[];
 }
@@ -31,9 +36,9 @@ type TerminalAnswer =
 
 interface ShowOptions {
   readonly signal: AbortSignal;
-  /** The remaining time, behind the labels; empty for none. */
+  /** The remaining time, shown after the labels; empty for none. */
   readonly countdown: () => string;
-  /** True: the person is first asked whether to answer or to decline. A url always asks. */
+  /** True: the person first chooses between answering and declining. A url question always offers that. */
   readonly offersDecline: boolean;
   /** True: the person can leave the question open. */
   readonly offersLater?: boolean;
@@ -44,7 +49,10 @@ interface ShowOptions {
 const TICK_MS = 1_000;
 const LATER = { value: 'later', label: 'Later' } as const;
 
-/** Shows a question and waits for the person. Ctrl+C is cancel; so is an aborted signal, which the caller tells apart. */
+/**
+ * Shows a question and waits for the person. Both Ctrl+C and an aborted signal give `cancel`; the caller can check the
+ * signal.
+ */
 export async function showQuestion(
   screen: Screen,
   question: TerminalQuestion,
@@ -129,7 +137,7 @@ async function askToOpen(
   url: string,
   { signal, countdown, offersLater = false, open }: ShowOptions,
 ): Promise<TerminalAnswer> {
-  // The host as it is sent, in Punycode: letters that only look alike do not deceive.
+  // The host is shown in Punycode, as it is sent, so that look-alike letters cannot deceive.
   const { host, href } = new URL(url);
   screen.say(`It asks you to open a page of ${host}\n${readableLine(href)}`);
   const chosen = await screen.select(

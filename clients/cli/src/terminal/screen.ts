@@ -2,49 +2,49 @@ import type { Key } from 'node:readline';
 import type { PromptState } from './frame.ts';
 import type { Surface } from './look.ts';
 
-/** What a prompt returns when the person pressed Ctrl+C, closed the input, or the prompt was taken away. */
+/** The result of a prompt when the person pressed Ctrl+C or closed the input, or the prompt was withdrawn. */
 export const LEFT = Symbol('left');
 export type Left = typeof LEFT;
 
 export interface ScreenOption<Value> {
   readonly value: Value;
   readonly label: string;
-  /** Stands behind the label, which is then cut to one row. */
+  /** Shown after the label, which is then cut to one row. */
   readonly note?: string | undefined;
 }
 
 interface PromptTexts {
-  /** Read again whenever the prompt is drawn, so that a getter may count down. */
+  /** Read at every drawing, so that a getter may count down. */
   readonly label: string;
-  /** The time that is left, to stand behind the label; called whenever the prompt is drawn. */
+  /** The remaining time, shown after the label; called at every drawing. */
   readonly countdown?: (() => string) | undefined;
   readonly description?: string | undefined;
 }
 
-/** The label of a prompt, with the time that is left now. */
+/** The label of a prompt with the present remaining time. */
 export function labelOf({ label, countdown }: PromptTexts): string {
   return countdown === undefined ? label : `${label}${countdown()}`;
 }
 
-/** Returns what is wrong with an input; nothing when it is right. */
+/** Returns what is wrong with an input; undefined if it is valid. */
 type Validate<Value> = (value: Value) => string | undefined;
 
 export interface TextPrompt extends PromptTexts {
   readonly initial?: string | undefined;
   readonly validate: Validate<string>;
-  /** Whether the text may have line breaks. Else those of a paste become blanks. */
+  /** Whether the text may have line breaks. If not, those of a paste become blanks. */
   readonly takesLines?: boolean;
-  /** Whether several lines are expected, so that the person is told how to type them. */
+  /** Whether several lines are expected; the person is then told how to type them. */
   readonly hasLines?: boolean;
 }
 
 interface ChoicePrompt extends PromptTexts {
-  /** True: what was picked is not on the screen once the prompt has ended. */
+  /** True: the choice is no longer visible once the prompt has ended. */
   readonly isSensitive?: boolean;
 }
 
 export interface SelectPrompt<Value> extends ChoicePrompt {
-  /** Read again whenever the prompt is drawn, so that a getter may change them. */
+  /** Read at every drawing, so that a getter may change the options. */
   readonly options: readonly ScreenOption<Value>[];
   readonly initial?: Value | undefined;
 }
@@ -55,26 +55,26 @@ export interface MultiSelectPrompt extends ChoicePrompt {
   readonly validate: Validate<readonly string[]>;
 }
 
-/** A prompt while it is open: what keys do to it, and how it looks. */
+/** An open prompt: its reaction to keys, and its appearance. */
 export interface OpenPrompt<Value> {
   readonly takesLines?: boolean;
-  /** What is entered now. */
+  /** The present input. */
   value(): Value;
-  /** What is wrong with it; nothing when it may be entered. */
+  /** What is wrong with the input; undefined if it may be entered. */
   fault(): string | undefined;
-  /** Whether a key enters it. */
+  /** Whether a key enters the input. */
   isEntered(key: Key): boolean;
   press(typed: string | undefined, key: Key): void;
   paste?(text: string): void;
-  /** For a text that may be edited in another program. */
+  /** Present for a text that may be edited in another program. */
   readonly edit?: { read(): string; write(text: string): void };
-  /** The rows that show it. They fit on the surface. */
+  /** The rows of the prompt. They fit on the surface. */
   frame(state: PromptState, surface: Surface): readonly string[];
 }
 
-/** The prompts of a terminal. Each resolves with the input, or with LEFT; all texts are already safe to print. */
+/** The prompts of a terminal. Each resolves with the input or with LEFT. All texts must already be safe to print. */
 export interface Screen {
-  /** Whether an open prompt follows its getters at each redrawing. */
+  /** Whether an open prompt reads its getters again at each redrawing. */
   readonly isLive: boolean;
   /** Prints lines above the next prompt. */
   say(text: string): void;
@@ -83,7 +83,7 @@ export interface Screen {
   hidden(prompt: TextPrompt, signal: AbortSignal): Promise<string | Left>;
   select<Value>(prompt: SelectPrompt<Value>, signal: AbortSignal): Promise<Value | Left>;
   multiSelect(prompt: MultiSelectPrompt, signal: AbortSignal): Promise<readonly string[] | Left>;
-  /** Draws the current prompt again, where that does not disturb; for countdowns. */
+  /** Draws the current prompt again, unless that would disturb; for countdowns. */
   redraw(): void;
 }
 

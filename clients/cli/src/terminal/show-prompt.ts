@@ -1,3 +1,8 @@
+/**
+ * Runs one prompt on a terminal that can be redrawn: keys in, frames out, until it is entered or left. What the prompt
+ * contains is in `choice.ts` and `entry.ts`.
+ */
+
 import type { Key } from 'node:readline';
 import { ANSWER_TEXT_MAX } from '@parley/core/domain/forms/value';
 import type { PromptState } from './frame.ts';
@@ -11,25 +16,25 @@ export interface Stage {
   readonly keys: Keys;
   readonly output: TerminalStreams['output'];
   surface(): Surface;
-  /** What was said above the prompt, as it is drawn. */
+  /** The lines printed above the prompt, as drawn. */
   said(): string;
-  /** The program in which the person edits texts. */
+  /** The command that starts the person's text editor. */
   readonly editor: string | undefined;
 }
 
 const CLEAR_ALL = '\u001b[2J\u001b[H';
 const CLEAR_BELOW = '\r\u001b[J';
-/** What is drawn again at each key, in UTF-16 units. An answer is far shorter. */
+/** The maximum length of text that is redrawn at each key, in UTF-16 units. An answer is far shorter. */
 const TEXT_MAX = 10 * ANSWER_TEXT_MAX;
 const TOO_LONG = 'This is too long for an answer.';
-/** Of an editor that fails, or that the person ended without saving. */
+/** The message after the editor failed or was closed without saving. */
 const UNSAVED = 'The editor saved nothing: this is the text as it was.';
 
 /** Shows a prompt until the person enters or leaves it, or the signal is aborted. */
 export function showPrompt<Value>(stage: Stage, prompt: OpenPrompt<Value>, signal: AbortSignal) {
   const painter = createPainter(stage.output);
   let state: PromptState = { status: 'open' };
-  /** Ends the reading of keys; nothing while another program has the terminal. */
+  /** Stops reading keys; undefined while another program has the terminal. */
   let close: (() => void) | undefined;
   const stop = () => {
     close?.();
@@ -42,7 +47,7 @@ export function showPrompt<Value>(stage: Stage, prompt: OpenPrompt<Value>, signa
   const redraw = () => {
     if (close !== undefined) painter.draw(prompt.frame(state, stage.surface()));
   };
-  /** Where rows of another size have gone is known to nobody but the terminal. */
+  /** Clears the screen and draws again. After a resize, only the terminal knows where the old rows are. */
   const drawAnew = () => {
     painter.clear(stage.said());
     redraw();
@@ -57,7 +62,7 @@ export function showPrompt<Value>(stage: Stage, prompt: OpenPrompt<Value>, signa
     else if (key.ctrl === true && key.name === 'z') stage.keys.suspend(drawAnew);
     else if (prompt.edit !== undefined && key.ctrl === true && key.name === 'g') void edit(prompt.edit);
     else if (prompt.isEntered(key)) enter();
-    // Keys have handed a paste to the prompt.
+    // A paste has already been passed to the prompt, so its key does nothing.
     else if (key.name !== 'paste-start' && key.name !== 'escape') {
       prompt.press(typed, key);
       stay();
@@ -72,7 +77,7 @@ export function showPrompt<Value>(stage: Stage, prompt: OpenPrompt<Value>, signa
 
   async function edit({ read, write }: NonNullable<OpenPrompt<Value>['edit']>): Promise<void> {
     stop();
-    // The terminal is given back with the next turn of the event loop.
+    // The terminal is released in the next turn of the event loop.
     await new Promise(setImmediate);
     const saved = await editOutside(stage.editor ?? '', read(), signal);
     if (signal.aborted) {
@@ -93,7 +98,7 @@ export function showPrompt<Value>(stage: Stage, prompt: OpenPrompt<Value>, signa
     settle(result);
   }
 
-  // An editor ends first: it would read what is typed into the next prompt.
+  // While an editor runs, it must end first: otherwise it would read what is typed into the next prompt.
   const abort = () => void (close !== undefined && end('left', LEFT));
   signal.addEventListener('abort', abort, { once: true });
   const reader: Reader = { press, pasted: stay, resized: drawAnew };
@@ -105,7 +110,7 @@ export function showPrompt<Value>(stage: Stage, prompt: OpenPrompt<Value>, signa
   };
 }
 
-/** Hands a text from elsewhere to a prompt. Returns what is wrong with it; nothing when the prompt has it. */
+/** Passes a text from outside to a prompt. Returns what is wrong with the text; undefined if the prompt took it. */
 function faultOfTaking(text: string | undefined, write?: (text: string) => void): string | undefined {
   if (text === undefined) return UNSAVED;
   if (text.length > TEXT_MAX) return TOO_LONG;
@@ -115,12 +120,12 @@ function faultOfTaking(text: string | undefined, write?: (text: string) => void)
 
 interface Reader {
   press(typed: string | undefined, key: Key): void;
-  /** Called after a paste, with what is wrong with it. */
+  /** Called after a paste, with what was wrong with it. */
   pasted(fault: string | undefined): void;
   resized(): void;
 }
 
-/** Begins to read keys and sizes, until the returned function is called. */
+/** Reads keys and size changes until the returned function is called. */
 function listen(
   { keys, output }: Stage,
   { paste, takesLines }: Pick<OpenPrompt<unknown>, 'paste' | 'takesLines'>,
@@ -137,18 +142,18 @@ function listen(
   };
 }
 
-/** Draws rows over those that it has drawn before. */
+/** Draws rows over those that it drew before. */
 function createPainter(output: TerminalStreams['output']) {
   let drawn: readonly string[] = [];
   return {
     draw(rows: readonly string[]): void {
       if (rows.join('\n') === drawn.join('\n')) return;
       const up = drawn.length > 1 ? `\u001b[${drawn.length - 1}A` : '';
-      // One write, so that no half of it is ever seen.
+      // A single write, so that half a frame is never visible.
       output.write(`${up}${CLEAR_BELOW}${rows.join('\n')}`);
       drawn = rows;
     },
-    /** Clears the screen; the next rows stand below `above`. */
+    /** Clears the screen; the next rows are drawn below `above`. */
     clear(above: string): void {
       output.write(`${CLEAR_ALL}${above}`);
       drawn = [];
@@ -156,7 +161,10 @@ function createPainter(output: TerminalStreams['output']) {
   };
 }
 
-/** The keys that end a question: Ctrl+C and Ctrl+D. Escape is not among them, because it is pressed too easily. */
+/**
+ * The keys that leave a question: Ctrl+C and Ctrl+D. Escape is not one of them, because it is pressed by accident too
+ * easily.
+ */
 export function isLeaving({ name, ctrl }: Key): boolean {
   return ctrl === true && (name === 'c' || name === 'd');
 }

@@ -12,7 +12,7 @@ import type { ConsoleSession } from './session.ts';
 
 export type AdminCall = keyof AdminReplies;
 
-/** What fills a call: the ids in its path, its query and its body. */
+/** The variable parts of a call: the ids in its path, its query and its body. */
 export interface CallParts {
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string | undefined>>;
@@ -20,34 +20,38 @@ export interface CallParts {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What operators call, in one tenant, for the operator who has signed in. */
+/** The operators' API for one tenant, called in the name of the signed-in operator. */
 export interface AdminApi {
   readonly transport: Transport;
-  /** The time on the server's clock, in ms. */
+  /** The present time on the server's clock, in ms. */
   now(): number;
-  /** Makes a call. A `GET` is tried again while the server is unavailable. Rejects with ParleyClientError. */
+  /** Makes a call. A `GET` is retried while the server is unavailable. Rejects with ParleyClientError. */
   call<Call extends AdminCall>(call: Call, parts?: CallParts): Promise<AdminReplies[Call]>;
-  /** Reads a list as a file. Where more rows match than an export may have, the last line of the file is the cursor of the next export. */
+  /**
+   * Downloads a list as a file. If more rows match than one export may have, the last line of the file is the cursor of
+   * the next export.
+   */
   download(path: string, query: Readonly<Record<string, string | undefined>>): Promise<Blob>;
 }
 
 interface AdminApiOptions {
   readonly session: Pick<ConsoleSession, 'csrf'>;
   readonly tenant: string;
-  /** The language of the sentences that the server makes. */
+  /** The language of sentences from the server. */
   readonly lang: string;
   /** Called when the session has ended. */
   readonly onSignedOut: () => void;
 }
 
-// To erase a person takes up to 20 s.
+// Erasing a person takes up to 20 s.
 const ATTEMPT_MS = 30_000;
 
 export function createAdminApi({ session, tenant, lang, onSignedOut }: AdminApiOptions): AdminApi {
   const clock = createServerClock();
   const fetchInSession: typeof fetch = async (input, init = {}) => {
     const headers = new Headers(init.headers);
-    // The cookie proves who calls, and a request with a bearer token would be judged by that token alone.
+    // The cookie identifies the caller. With a bearer token, the server would ignore the cookie and judge only that
+    // token.
     headers.delete('authorization');
     headers.set('parley-csrf', session.csrf);
     headers.set('parley-tenant', tenant);
@@ -55,7 +59,7 @@ export function createAdminApi({ session, tenant, lang, onSignedOut }: AdminApiO
     const sentAt = performance.now();
     const response = await fetch(input, { ...init, headers, credentials: 'same-origin' });
     const date = Date.parse(response.headers.get('date') ?? '');
-    // The header gives whole seconds, rounded down, so half a second more is the best guess.
+    // The Date header is rounded down to whole seconds, so half a second more is the best estimate.
     if (!Number.isNaN(date)) clock.note(new Date(date + 500).toISOString(), performance.now() - sentAt);
     if (response.status === 401) onSignedOut();
     return response;
@@ -83,7 +87,7 @@ export function codeOf(error: unknown): string {
   return isParleyClientError(error) ? error.code : 'internal';
 }
 
-/** The faults of a refused input, as the server words them. */
+/** The server's messages about a refused input. */
 export function detailsOf(error: unknown): readonly string[] {
   if (!(error instanceof ParleyClientError)) return [];
   return (error.problem?.errors ?? []).map(({ path, message }) =>

@@ -1,18 +1,23 @@
+/**
+ * The one event stream of the console, which tells pages when to read again. What a page reads, and whether a change
+ * concerns it, is decided by the page.
+ */
+
 import { followEvents, sleep } from '@parley/core';
 import { jsonIn } from '@parley/core/domain/parsed';
 import type { AdminApi } from './client.ts';
 
 const KINDS = ['elicitation', 'approval', 'turn', 'delivery'] as const;
 
-/** What has changed in the tenant: ids and words, never content. */
+/** A change in the tenant: ids and codes, never content. */
 export interface LiveChange {
   readonly kind: (typeof KINDS)[number];
   readonly id: string;
-  /** Absent for the turn of a service key, and for the delivery of a record. */
+  /** Absent for a service key's turn and for a record's delivery. */
   readonly userId?: string;
 }
 
-/** Called with what has changed since the last call; with `undefined` when anything may have changed. */
+/** Called with the changes since the last call; with `undefined` when anything may have changed. */
 export type OnChanges = (changes: readonly LiveChange[] | undefined) => void;
 
 export type LiveState = 'connecting' | 'live' | 'offline';
@@ -20,22 +25,22 @@ export type LiveState = 'connecting' | 'live' | 'offline';
 /** The one event stream of a page. */
 export interface LiveChanges {
   readonly state: LiveState;
-  /** Calls back at most once in `EVERY_MS`. Returns a function that ends the subscription. */
+  /** Calls back at most once per `EVERY_MS`. Returns the function that ends the subscription. */
   subscribe(onChanges: OnChanges): () => void;
   stop(): void;
 }
 
-/** The pause between two calls of a subscriber, in ms: each call makes a page read again. */
+/** The minimum pause between two calls of a subscriber, in ms, because each call makes a page read again. */
 export const EVERY_MS = 500;
-/** More changes than this within one pause are told as `undefined`, so that a page reads everything once. */
+/** More changes than this within one pause are reported as `undefined`, so that a page reads everything once. */
 const CHANGES_MAX = 200;
-/** A stream that was refused is asked for again after this time, in ms. */
+/** After this time, a refused stream is opened again, in ms. */
 const AGAIN_MS = 5_000;
 const PATH = '/v1/admin/events';
 
 /**
- * Follows what changes, over as many connections as it takes. While no connection stands, each failed attempt makes the page read everything
- * again, because a pod of an earlier build has no such stream, and a pod that dies must not leave the page out of date.
+ * Follows changes and reconnects as often as necessary. Without a connection, each failed attempt makes the pages read
+ * everything again: a pod of an earlier build has no such stream, and a page must not stay outdated after a pod died.
  */
 export function followChanges(
   { transport }: Pick<AdminApi, 'transport'>,
@@ -111,7 +116,7 @@ export function followChanges(
   };
 }
 
-/** The change that an event tells of; undefined for an event that this page does not know, so that the page reads everything again. */
+/** Parses a change. Undefined for an unknown event, so that the page reads everything again. */
 export function changeOf(data: string): LiveChange | undefined {
   const { kind, id, userId } = (jsonIn(data) ?? {}) as Partial<LiveChange>;
   return kind !== undefined && KINDS.includes(kind) && typeof id === 'string'

@@ -2,11 +2,11 @@
 export const OPERATOR_ROLES = ['viewer', 'operator', 'reader'] as const;
 export type OperatorRole = (typeof OPERATOR_ROLES)[number];
 
-/** Who has signed in, as `GET /console/session` says. */
+/** The signed-in operator, as `GET /console/session` returns it. */
 export interface ConsoleSession {
   readonly name: string;
   readonly tenants: readonly { readonly tenant: string; readonly roles: readonly OperatorRole[] }[];
-  /** A token that every call sends, so that no page of another origin can make a call. */
+  /** The token against cross-site requests, which every call must send. */
   readonly csrf: string;
   /** The name of the deployment. */
   readonly title: string;
@@ -22,7 +22,7 @@ export function signInHref(path: string): string {
   return `/console/sign-in?${new URLSearchParams({ to: path })}`;
 }
 
-/** Reads who has signed in; undefined where nobody has. Throws when the server cannot say. */
+/** Reads the signed-in operator; undefined when nobody has signed in. Throws when the server cannot tell. */
 export async function readSession(): Promise<ConsoleSession | undefined> {
   const response = await fetch(SESSION_PATH, {
     headers: { accept: 'application/json' },

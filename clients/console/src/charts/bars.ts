@@ -1,7 +1,7 @@
 import { html, nothing, svg, type TemplateResult } from 'lit';
 import { numberIn } from '../parts/times.ts';
 
-/** One bar of a chart, whose parts are drawn one after the other. */
+/** One bar of a chart. Its parts are drawn one after another. */
 export interface ChartBar {
   readonly label: string;
   readonly parts: readonly { readonly name: string; readonly value: number; readonly tone: string }[];
@@ -13,14 +13,14 @@ interface ChartProps {
   readonly bars: readonly ChartBar[];
   /** A BCP 47 tag. */
   readonly lang: string;
-  /** A value as it is written; a plain number by default. */
+  /** Formats a value; a plain number by default. */
   readonly format?: (value: number) => string;
 }
 
 const WIDTH = 300;
 const BAR = 14;
 
-/** Where the parts of a bar are, as shares of the longest bar; a part that is not zero can be seen. */
+/** The positions of a bar's parts, as shares of the longest bar. A part above zero is always visible. */
 export function placesOf(
   { parts }: Pick<ChartBar, 'parts'>,
   largest: number,
@@ -34,7 +34,7 @@ export function placesOf(
   });
 }
 
-/** The longest bar of a chart. */
+/** The length of the longest bar. */
 export function largestOf(bars: readonly Pick<ChartBar, 'parts'>[]): number {
   return Math.max(
     0,
@@ -42,7 +42,10 @@ export function largestOf(bars: readonly Pick<ChartBar, 'parts'>[]): number {
   );
 }
 
-/** Horizontal bars, each with its name and its values as text. Screen readers read the text alone, because it says all that the picture shows. */
+/**
+ * A chart of horizontal bars, each with its name and its values as text. Screen readers read only the text, which says
+ * everything that the picture shows.
+ */
 export function barsView({
   title,
   bars,

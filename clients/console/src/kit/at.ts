@@ -3,7 +3,7 @@ import type { LiveChanges } from '../api/live.ts';
 import type { ConsoleSession, OperatorRole } from '../api/session.ts';
 import type { ConsoleStrings } from '../strings/en.ts';
 
-/** What the shell gives to every page. */
+/** What the shell provides to every page. */
 export interface PageContext {
   readonly api: AdminApi;
   readonly live: LiveChanges;
@@ -11,9 +11,9 @@ export interface PageContext {
   readonly tenant: string;
   readonly roles: readonly OperatorRole[];
   readonly words: ConsoleStrings;
-  /** Shows another place; `replace`: instead of this one in the history of the browser. */
+  /** Shows another place. With `replace`, it replaces the current one in the browser's history. */
   go(href: string, how?: { readonly replace?: boolean }): void;
-  /** Says what was done, also to screen readers. */
+  /** Announces what was done, visibly and to screen readers. */
   say(sentence: string): void;
 }
 

@@ -7,13 +7,15 @@ import { type TableColumn, tableView } from '../parts/table.ts';
 import { hrefOf } from '../place.ts';
 import { ConsolePage } from './page.ts';
 
-/** A page of a list, as the console shows it. */
+/** A page of a list as the console shows it. */
 export interface ListedPage<Row> {
   readonly rows: readonly Row[];
   readonly nextCursor: string | undefined;
 }
 
-/** A live list of a tenant. The address holds its filters and its cursor, so that an operator can keep or send a link to it. */
+/**
+ * A live list of a tenant. Its filters and its cursor are in the address, so that an operator can keep or send a link.
+ */
 export abstract class ConsoleList<Row> extends ConsolePage<ListedPage<Row>> {
   /** The path of the list in the API. */
   protected abstract readonly path: string;
@@ -25,7 +27,7 @@ export abstract class ConsoleList<Row> extends ConsolePage<ListedPage<Row>> {
   protected abstract columns(): readonly TableColumn<Row>[];
   protected abstract keyOf(row: Row): string;
 
-  /** The query of a call: the filters of the address that this list knows, and the cursor. */
+  /** The query of a call: the cursor, and those filters in the address that this list knows. */
   protected asked(): Readonly<Record<string, string | undefined>> {
     const { shown, more } = this.filters();
     const names = [...shown, ...more].map(({ name }) => name);

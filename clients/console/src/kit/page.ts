@@ -1,3 +1,8 @@
+/**
+ * The base of all pages of the console: it reads their content and reads it again after changes. What a page shows is
+ * in its subclass.
+ */
+
 import { html, LitElement, type PropertyValues, type TemplateResult } from 'lit';
 import { codeOf } from '../api/client.ts';
 import type { LiveChange } from '../api/live.ts';
@@ -5,14 +10,15 @@ import { errorNote } from '../parts/notes.ts';
 import type { ConsolePlace } from '../place.ts';
 import type { PageContext } from './at.ts';
 
-/** The pause after which the ages on a page are drawn again, in ms. */
+/** The interval at which the ages on a page are updated, in ms. */
 const AGES_MS = 10_000;
-/** The pause before a page that could not be read is read again, in ms. */
+/** The pause before a failed read is repeated, in ms. */
 const AGAIN_MS = 5_000;
 
 /**
- * A page of the console: what it reads, and how it shows that. A change makes the page read again. During that read, and when it fails,
- * the page keeps what it shows. It is drawn without a shadow root, so that the document has one style sheet, one order of focus and one page to print.
+ * A page of the console: what it reads, and how it shows that. After a change it reads again; during that read, or if
+ * it fails, the page keeps its content. It has no shadow root, so that the document has one style sheet, one focus
+ * order and one printable page.
  */
 export abstract class ConsolePage<Content> extends LitElement {
   static override properties = { at: { attribute: false }, place: { attribute: false } };
@@ -24,18 +30,18 @@ export abstract class ConsolePage<Content> extends LitElement {
   #error: unknown;
   #shown = '';
   #reading: AbortController | undefined;
-  /** True: something has changed since the current read began. */
+  /** True if something has changed since the current read began. */
   #isStale = false;
   #unsubscribe: (() => void) | undefined;
   #ages: ReturnType<typeof setInterval> | undefined;
   #again: ReturnType<typeof setTimeout> | undefined;
 
-  /** Reads what the page shows. */
+  /** Reads the content of the page. */
   protected abstract load(signal: AbortSignal): Promise<Content>;
   protected abstract view(content: Content): TemplateResult;
-  /** Whether a change can be one of what the page shows. */
+  /** Whether a change may concern the content of the page. */
   protected abstract isAbout(change: LiveChange): boolean;
-  /** What stands above the content, even before the first read has ended. */
+  /** The heading, which is shown even before the first read has ended. */
   protected abstract heading(): TemplateResult;
 
   protected override createRenderRoot(): HTMLElement {
@@ -62,7 +68,10 @@ export abstract class ConsolePage<Content> extends LitElement {
     clearInterval(this.#ages);
   }
 
-  /** Reads the page again, and shows what has changed. A current read ends first, because many changes would otherwise keep every read from its end. */
+  /**
+   * Reads the page again and shows the changes. A current read is not interrupted: with many changes, no read would
+   * ever end.
+   */
   async reload(): Promise<void> {
     if (this.#reading !== undefined) {
       this.#isStale = true;
@@ -91,7 +100,7 @@ export abstract class ConsolePage<Content> extends LitElement {
     else if (this.#reading === undefined) this.ariaBusy = null;
   }
 
-  /** Drops the current read, because the page shows another place now, or has been removed. */
+  /** Drops the current read, because the page now shows another place or was removed. */
   #abandon(): void {
     this.#reading?.abort();
     this.#reading = undefined;
@@ -101,7 +110,7 @@ export abstract class ConsolePage<Content> extends LitElement {
   protected override willUpdate(changed: PropertyValues<this>): void {
     if (!changed.has('place') && !changed.has('at')) return;
     if (changed.get('at') !== undefined) this.#follow();
-    // The content of one subject, or tenant, must never stand under the heading of another.
+    // The content of one subject or tenant must never be shown under the heading of another.
     const subject = JSON.stringify([this.at.tenant, this.place.page, this.place.id]);
     if (subject !== this.#shown) this.#content = undefined;
     this.#shown = subject;

@@ -14,7 +14,7 @@ const CALLS = {
   },
 } as const satisfies Readonly<Record<ShownRecord['family'], object>>;
 
-/** Asks before it makes a link with which a person answers without a sign-in, and shows it once. */
+/** Asks for confirmation, makes a link with which a person can answer without a sign-in, and shows it once. */
 export function answerLinkDialog({ api, words }: PageContext, { family, id }: ShownRecord): void {
   const isQuestion = family === 'elicitation';
   openDialog({
@@ -40,7 +40,7 @@ export function answerLinkDialog({ api, words }: PageContext, { family, id }: Sh
   });
 }
 
-/** Asks before it ends the link with which a person could answer without a sign-in. */
+/** Asks for confirmation and revokes the link with which a person could answer without a sign-in. */
 export function revokeLinkDialog({ api, words, say }: PageContext, { family, id }: ShownRecord): void {
   openDialog({
     words,
@@ -60,7 +60,7 @@ function selectAll(event: Event): void {
   (event.currentTarget as HTMLInputElement).select();
 }
 
-/** Copies the link, and says so. What is marked can be copied by hand where the browser refuses. */
+/** Copies the link and announces it. If the browser refuses, the marked text can be copied by hand. */
 async function copy(event: Event, words: PageContext['words']): Promise<void> {
   const dialog = (event.currentTarget as HTMLElement).closest('dialog');
   const [input, status] = [dialog?.querySelector('input'), dialog?.querySelector('.said')];

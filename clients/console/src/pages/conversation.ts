@@ -10,7 +10,7 @@ import { hrefOfTurn } from './turns.ts';
 
 type ConversationTurn = AdminConversation['turns'][number];
 
-/** A conversation, its turns one after the other. */
+/** A conversation with its turns, in order. */
 export class ConversationPage extends ConsolePage<AdminConversation> {
   protected load(signal: AbortSignal): Promise<AdminConversation> {
     return this.at.api.call('GET /v1/admin/conversations/:conversationId', {

@@ -1,3 +1,8 @@
+/**
+ * The list of outstanding and failed deliveries of a tenant, and the action to deliver again. Webhooks and channels
+ * themselves are the server's business.
+ */
+
 import { html, type TemplateResult } from 'lit';
 import type { AdminDelivery } from '../api/replies.ts';
 import { mayAct, type PageContext } from '../kit/at.ts';
@@ -10,7 +15,7 @@ import { hrefOf } from '../place.ts';
 import { ageFilter, stateFilters } from './records.ts';
 import { hrefOfTurn, personOfTurn } from './turns.ts';
 
-/** What must still be delivered outside for a tenant, and what was given up. */
+/** The outstanding deliveries of a tenant, and those that were given up. */
 export class DeliveryList extends ConsoleList<AdminDelivery> {
   protected readonly path = '/v1/admin/deliveries';
   protected readonly kind = 'delivery';
@@ -20,7 +25,9 @@ export class DeliveryList extends ConsoleList<AdminDelivery> {
     return { rows: reply.deliveries, nextCursor: reply.nextCursor };
   }
 
-  /** What the change of a record notes for delivery is told as that change alone. */
+  /**
+   * Every change may concern this list, because a commit announces only its record, not the deliveries that it notes.
+   */
   protected override isAbout(): boolean {
     return true;
   }
@@ -92,7 +99,7 @@ function deliveryColumns(
   ];
 }
 
-/** The record that a delivery is about, else its turn. */
+/** A link to the record that a delivery concerns, or else to its turn. */
 function subjectLink(delivery: Omit<AdminDelivery, 'kind' | 'target'>): TemplateResult {
   const { elicitationId, approvalId, streamRequestId } = delivery;
   const id = elicitationId ?? approvalId;

@@ -3,7 +3,7 @@ import type { PageContext } from '../kit/at.ts';
 import { openDialog } from '../parts/dialogs.ts';
 import { idText } from '../parts/texts.ts';
 
-/** Erases a person once the operator has typed their id. */
+/** Erases a person after the operator has typed the person's id. */
 export function eraseDialog({ api, words, say }: PageContext, userId: string, onDone: () => void): void {
   const compare = (event: Event) => {
     const input = event.currentTarget as HTMLInputElement;
@@ -18,7 +18,7 @@ export function eraseDialog({ api, words, say }: PageContext, userId: string, on
     act: words.erase,
     isDangerous: true,
     async onAct() {
-      // One call has a bounded time; the same call goes on.
+      // One call works for a limited time, and the same call again continues.
       while (!(await api.call('DELETE /v1/users/:userId', { params: { userId } })).complete);
       say(words.erased);
       onDone();

@@ -19,7 +19,10 @@ const OUTCOME_TONES: Readonly<Record<string, string>> = {
   declined: 'bad',
 };
 
-/** The figures of one kind of record: what ended within the window and how, how long people took, and what is open by agent. */
+/**
+ * The figures of one kind of record: how many ended within the window and how, how long people took, and how many are
+ * open for each agent.
+ */
 export function figuresView(at: PageContext, kind: CountedKind, counts: KindCounts): TemplateResult {
   const { words } = at;
   const { lang } = words;

@@ -1,3 +1,8 @@
+/**
+ * The page that shows how approvals were decided, with its filters. The counts come from the server, and the charts are
+ * in `charts/`.
+ */
+
 import { html, nothing, type TemplateResult } from 'lit';
 import type { LiveChange } from '../api/live.ts';
 import type { Insights } from '../api/replies.ts';
@@ -10,7 +15,7 @@ import { outside } from '../parts/texts.ts';
 import { shortDuration } from '../parts/times.ts';
 import { hrefOf } from '../place.ts';
 
-/** How held calls were decided, by agent, tool or person. */
+/** How approvals were decided, by agent, tool or person. */
 export class InsightsPage extends ConsolePage<Insights> {
   protected load(signal: AbortSignal): Promise<Insights> {
     const { query } = this.place;
@@ -88,7 +93,7 @@ export class InsightsPage extends ConsolePage<Insights> {
   }
 }
 
-/** The window of time of the figures: an hour or a day. */
+/** The filter for the time window of the figures: an hour or a day. */
 export function windowFilter({
   window,
   lastHour,

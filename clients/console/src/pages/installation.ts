@@ -1,3 +1,8 @@
+/**
+ * The panel about pods, workers, queues and Redis, for operators who may see it. Judging what is wrong is the task of
+ * `parley doctor`.
+ */
+
 import { html, type TemplateResult } from 'lit';
 import { codeOf } from '../api/client.ts';
 import type { AdminInstallation } from '../api/replies.ts';
@@ -10,7 +15,10 @@ import { ago, numberIn, shortDuration } from '../parts/times.ts';
 type Server = AdminInstallation['servers'][number];
 type WorkerRow = AdminInstallation['workers'][number];
 
-/** What runs; nothing where operators may not see it, and while a pod of an earlier build answers, which has no such call. */
+/**
+ * Reads the state of the installation; undefined if the operator may not see it, or a pod of an earlier build answers,
+ * which has no such call.
+ */
 export async function readInstallation(
   { api, session }: PageContext,
   signal: AbortSignal,
@@ -78,7 +86,7 @@ function aliveBadge({ words }: PageContext, isAlive: boolean): TemplateResult {
   return badge(isAlive ? 'running' : 'orphaned', { running: words.isAlive, orphaned: words.isLapsed });
 }
 
-/** The workers by name. A pod of an earlier build tells none. */
+/** The workers by name. A pod of an earlier build does not report them. */
 function workersView(at: PageContext, workers: readonly WorkerRow[] | undefined): TemplateResult {
   const { words, api } = at;
   const clock = { now: api.now(), lang: words.lang };

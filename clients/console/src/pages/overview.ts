@@ -12,7 +12,7 @@ import { installationView, readInstallation } from './installation.ts';
 
 type OverviewCounts = Overview['elicitations'];
 
-/** The state of a tenant at a glance. */
+/** What the overview of a tenant shows. */
 interface ReadOverview {
   readonly overview: Overview;
   readonly counts: Counts;

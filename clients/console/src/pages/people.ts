@@ -2,7 +2,7 @@ import { html, type TemplateResult } from 'lit';
 import { ConsolePage } from '../kit/page.ts';
 import { hrefOf } from '../place.ts';
 
-/** Finds a person by the exact id; nothing lists people. */
+/** Finds a person by the exact id, because there is no list of people. */
 export class PeoplePage extends ConsolePage<true> {
   protected async load(): Promise<true> {
     return true;

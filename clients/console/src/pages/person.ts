@@ -1,3 +1,7 @@
+/**
+ * The page of one person, for operators who help that person. Lists over all people are not here, and do not exist.
+ */
+
 import { html, nothing, type TemplateResult } from 'lit';
 import type { LiveChange } from '../api/live.ts';
 import type { AdminPerson } from '../api/replies.ts';
@@ -19,7 +23,7 @@ interface PersonSection<Row> {
   readonly keyOf: (row: Row) => string;
 }
 
-/** One person: what waits for them, which turns run for them, their accounts, and how much they use of their quotas. */
+/** One person: what is waiting for them, their running turns, their accounts, and their use of quotas. */
 export class PersonPage extends ConsolePage<AdminPerson> {
   protected load(signal: AbortSignal): Promise<AdminPerson> {
     return this.at.api.call('GET /v1/admin/people/:userId', { params: { userId: this.place.id }, signal });

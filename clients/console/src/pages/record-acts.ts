@@ -20,7 +20,7 @@ const CALLS = {
   },
 } as const satisfies Readonly<Record<ShownRecord['family'], Readonly<Record<Act, AdminCall>>>>;
 
-/** What an operator can do about a record. */
+/** The actions of an operator on a record. */
 export function recordActions(at: PageContext, record: ShownRecord, onDone: () => void): TemplateResult {
   const { words } = at;
   const button = (word: string, onClick: () => void) =>

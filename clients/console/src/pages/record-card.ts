@@ -5,13 +5,16 @@ import { mayRead, type PageContext } from '../kit/at.ts';
 import { emptyNote } from '../parts/notes.ts';
 import type { ShownRecord } from './shown-record.ts';
 
-/** The code of the cards is loaded when the first card is shown, so that the first page stays small. */
+/** The code of the cards is loaded with the first card, so that the first page stays small. */
 const LOADERS = {
   elicitation: () => import('@parley/widget'),
   approval: () => import('@parley/widget/approvals'),
 };
 
-/** The card as the person sees it, where the role shows what was written. It takes no input, because nobody answers for somebody else. */
+/**
+ * The card as the person sees it, if the operator's role may see content. It is inert, because nobody answers for
+ * somebody else.
+ */
 export function cardPanel(at: PageContext, record: ShownRecord): TemplateResult {
   const { words } = at;
   return html`<section class="panel" aria-labelledby="card">
@@ -39,7 +42,7 @@ function cardOf({ family, view }: ShownRecord): TemplateResult | undefined {
   return view.approval && html`<approval-card .approvals=${[view.approval]}></approval-card>`;
 }
 
-/** The text that screen readers read in place of the card, which is inert. */
+/** The text that screen readers read instead of the inert card. */
 function textOf({ family, view }: ShownRecord): TemplateResult {
   if (family === 'approval')
     return html`<p>${readable(view.toolName)}</p><pre>${readable(JSON.stringify(view.approval?.arguments ?? {}, null, 2))}</pre>`;
