@@ -1,4 +1,4 @@
-/** The pages, each with its path. A segment that begins with a colon is an id. */
+/** The paths of the pages. A segment that begins with a colon is an id. */
 const PATHS = {
   overview: '/console',
   elicitations: '/console/elicitations',
@@ -16,14 +16,14 @@ const PATHS = {
 
 export type PageName = keyof typeof PATHS;
 
-/** Where the console is: one of its pages, the id that it shows, and its filters. */
+/** A place in the console: a page, the id that it shows, and its filters. */
 export interface ConsolePlace {
   readonly page: PageName;
   readonly id: string;
   readonly query: URLSearchParams;
 }
 
-/** The place at a URL; undefined where the console has none. */
+/** The place at a URL; undefined if the console has no such place. */
 export function placeAt({ pathname, search }: Pick<URL, 'pathname' | 'search'>): ConsolePlace | undefined {
   const path = pathname.length > 1 ? pathname.replace(/\/$/, '') : pathname;
   for (const [page, pattern] of Object.entries(PATHS) as [PageName, string][]) {
@@ -47,7 +47,7 @@ function decoded(segment: string): string | undefined {
   }
 }
 
-/** The address of a place. Undefined and empty filters are left out of its query. */
+/** The address of a place. Undefined and empty filters are omitted from its query. */
 export function hrefOf(
   page: PageName,
   {
@@ -60,7 +60,7 @@ export function hrefOf(
   return PATHS[page].replace(':id', () => encodeURIComponent(id)) + search;
 }
 
-/** The entry of the navigation to which a page belongs. */
+/** The navigation entry to which a page belongs. */
 export function sectionOf(page: PageName): PageName {
   if (page === 'elicitation') return 'elicitations';
   if (page === 'approval') return 'approvals';

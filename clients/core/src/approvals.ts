@@ -11,8 +11,8 @@ import {
 import { type HttpCall, pathSegment, type Transport } from './transport.ts';
 
 /**
- * What a person decides about a tool call. `arguments` are all arguments of the call; masked values stay as they are.
- * `reason` is read by the model.
+ * A person's decision on a tool call. `arguments` are all arguments of the call, with masked values unchanged. The
+ * model reads `reason`.
  */
 export type ApprovalChoice =
   | { readonly decision: 'approve'; readonly remember?: boolean }
@@ -22,24 +22,24 @@ export type ApprovalChoice =
 export interface ApprovalQuery {
   readonly status?: ApprovalStatus | undefined;
   readonly conversationId?: string | undefined;
-  /** Size of a page, 1 to 200. @default 50 */
+  /** The number of approvals in a page, 1 to 200. @default 50 */
   readonly limit?: number | undefined;
   readonly cursor?: string | undefined;
 }
 
 const APPROVALS_PATH = '/v1/approvals';
-/** How the ids of approvals begin. */
+/** The prefix of approval ids. */
 const APPROVAL_ID = 'ap_';
 const GRANTS_PATH = '/v1/approval-grants';
 
-/** The path of the answer link of a question or an approval. Throws `not_found` for what cannot be an id. */
+/** The path of the answer link of a question or an approval. Throws `not_found` for a text that cannot be an id. */
 export function answerLinkPath(id: string): string {
   const records = id.startsWith(APPROVAL_ID) ? APPROVALS_PATH : ELICITATIONS_PATH;
   return `${records}/${pathSegment(id)}/answer-link`;
 }
 
-// Functions, not methods of one object, so that a bundle contains only those that it uses. They reject as the transport's
-// `request` does.
+// The calls are functions, not methods of one object, so that a bundle contains only those that it uses. They reject
+// with the errors of the transport's `request`.
 
 export async function readApproval(
   transport: Transport,
@@ -50,7 +50,7 @@ export async function readApproval(
   return parseApproval(await transport.request(call, limits));
 }
 
-/** Reads one page of the approvals of the token's owner, newest first. */
+/** Reads one page of the token owner's approvals, newest first. */
 export async function listApprovals(
   transport: Transport,
   { limit, ...filter }: ApprovalQuery,
@@ -61,7 +61,7 @@ export async function listApprovals(
   return parseApprovalPage(await transport.request(call, limits));
 }
 
-/** Sends a decision. The same decision may be sent again. */
+/** Sends a decision. Sending the same decision again is safe. */
 export async function sendDecision(
   transport: Transport,
   approvalId: string,
@@ -73,7 +73,7 @@ export async function sendDecision(
   return parseApproval(await transport.request(call, { ...limits, checkReply: parseApproval }));
 }
 
-/** The remembered approvals of the token's owner. */
+/** Reads the remembered approvals of the token's owner. */
 export async function listRememberedApprovals(
   transport: Transport,
   { signal, ...limits }: CallTimeLimits = {},
@@ -82,7 +82,7 @@ export async function listRememberedApprovals(
   return parseRememberedApprovals(await transport.request(call, limits));
 }
 
-/** Revokes a remembered approval: the next call of its kind asks again. */
+/** Revokes a remembered approval, so that the next call of its kind asks again. */
 export async function revokeRememberedApproval(
   transport: Transport,
   grantId: string,

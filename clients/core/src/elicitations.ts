@@ -7,11 +7,11 @@ import { type ElicitationPage, parseElicitation, parsePage } from './replies.ts'
 import { type HttpCall, pathSegment, type RequestOptions, type Transport } from './transport.ts';
 
 export interface CallOptions {
-  /** Ends the call with the signal's reason. It does not withdraw a question that was asked. */
+  /** Ends the call with the signal's reason. A question that was already asked is not withdrawn. */
   readonly signal?: AbortSignal;
 }
 
-/** What a person does with a question. `content` belongs to an accepted form; `responseId` is created when absent. */
+/** A person's act on a question. `content` belongs to an accepted form; `responseId` is created when absent. */
 export type Answer = { readonly responseId?: string } & (
   | {
       readonly action: 'accept';
@@ -21,12 +21,12 @@ export type Answer = { readonly responseId?: string } & (
 );
 
 export interface PageQuery {
-  /** Only elicitations with one of these statuses. */
+  /** Lists only elicitations with one of these statuses. */
   readonly status?: Status | readonly Status[] | undefined;
   /** The owner; required for a service. */
   readonly userId?: string | undefined;
   readonly conversationId?: string | undefined;
-  /** Size of a page, 1 to 100. @default 50 */
+  /** The number of elicitations in a page, 1 to 100. @default 50 */
   readonly limit?: number | undefined;
   readonly cursor?: string | undefined;
 }
@@ -35,7 +35,7 @@ export type CallTimeLimits = RequestOptions & { readonly signal?: AbortSignal | 
 
 export const ELICITATIONS_PATH = '/v1/elicitations';
 
-/** The path of one elicitation, or of an action on it. Throws `not_found` for what cannot be an id. */
+/** The path of one elicitation, or of an action on it. Throws `not_found` for a text that cannot be an id. */
 export function elicitationPath(
   elicitationId: string,
   action: '' | '/response' | '/complete' | '/wait' = '',
@@ -43,8 +43,8 @@ export function elicitationPath(
   return `${ELICITATIONS_PATH}/${pathSegment(elicitationId)}${action}`;
 }
 
-// The calls are functions, not methods of one object, so that a bundle contains only those that it uses. They reject as
-// the transport's `request` does.
+// The calls are functions, not methods of one object, so that a bundle contains only those that it uses. They reject
+// with the errors of the transport's `request`.
 
 export async function readElicitation(
   transport: Transport,
@@ -70,7 +70,7 @@ export async function listElicitations(
   return parsePage(await transport.request(call, limits));
 }
 
-/** Sends one answer. Every try carries the same `responseId`, so that it counts once. */
+/** Sends one answer. Every try carries the same `responseId`, so the answer counts once. */
 export async function sendAnswer(
   transport: Transport,
   elicitationId: string,
@@ -80,11 +80,12 @@ export async function sendAnswer(
   const path = elicitationPath(elicitationId, '/response');
   const body = { ...answer, responseId: answer.responseId ?? createRandomId() };
   const call = { method: 'POST', path, body, keepalive, signal } as const;
-  // Within the try, so that `isRetryable` also decides about a reply that does not come from Parley.
+  // The reply is checked within the try, so that `isRetryable` also decides about a reply that does not come from
+  // Parley.
   return parseElicitation(await transport.request(call, { ...limits, checkReply: parseElicitation }));
 }
 
-/** Follows a stream request from its start, or after `lastEventId`, over as many connections as it takes. */
+/** Follows a stream request from its start, or after `lastEventId`, and reconnects as often as necessary. */
 export async function* followStream(
   transport: Transport,
   streamRequestId: string,
@@ -96,7 +97,7 @@ export async function* followStream(
   }
 }
 
-/** Follows the open elicitations of the token's owner, over as many connections as it takes. */
+/** Follows the open elicitations of the token's owner, and reconnects as often as necessary. */
 export async function* followInbox(
   transport: Transport,
   options: FollowEventsOptions,

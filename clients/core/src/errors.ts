@@ -9,7 +9,7 @@ export interface Problem {
   readonly status?: number;
   readonly code?: string;
   readonly detail?: string;
-  /** One entry for each invalid field: `path` is the field's name, or the place in the request. */
+  /** One entry for each invalid field. `path` is the field's name, or the place in the request. */
   readonly errors?: readonly { readonly path: string; readonly message: string }[];
   /** The current elicitation; sent with `already_settled` and `expired`. */
   readonly elicitation?: Elicitation;
@@ -65,7 +65,7 @@ export function isParleyClientError(error: unknown, code?: ErrorCode): error is 
   return code === undefined || error.code === code;
 }
 
-/** Whether the same call may succeed when it is tried again. */
+/** Whether the same call may succeed if it is repeated. */
 export function isTransient(error: unknown): error is ParleyClientError {
   if (!isParleyClientError(error)) return false;
   const { code, status = 0 } = error;

@@ -3,19 +3,21 @@ import { createSseParser, type SseEvent, type SseHandlers } from './sse-parser.t
 import { withTimeout } from './time.ts';
 import type { HttpCall, Transport } from './transport.ts';
 
-/** A reply whose head has arrived. `close` ends its body. */
+/** A reply whose headers have arrived. `close` ends its body. */
 export interface OpenResponse {
   readonly response: Response;
   close(): void;
 }
 
 interface ReadStreamOptions extends Partial<SseHandlers> {
-  /** A connection that delivers nothing for this time, not even a heartbeat, counts as lost. In ms. */
+  /** The time without data, heartbeats included, after which a connection counts as lost, in ms. */
   readonly idleTimeoutMs: number;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Sends a call once and waits at most `attemptMs` for the head. Throws ParleyClientError, or the signal's reason. */
+/**
+ * Sends a call once, and waits at most `attemptMs` for the headers. Throws ParleyClientError, or the signal's reason.
+ */
 export async function openResponse(
   transport: Transport,
   call: HttpCall,
@@ -33,7 +35,10 @@ export async function openResponse(
   }
 }
 
-/** Reads the events of one connection. Returns at its clean end; throws `unavailable` when it breaks or stays idle. */
+/**
+ * Reads the events of one connection. Returns when the connection ends cleanly; throws `unavailable` when it breaks or
+ * stays idle.
+ */
 export async function* readEventStream(
   { body, headers, status }: Response,
   { idleTimeoutMs, signal, ...handlers }: ReadStreamOptions,

@@ -1,3 +1,8 @@
+/**
+ * Reads Parley's event streams: events of a stream request, and snapshots and changes of an inbox. Connections and
+ * reconnecting are in `follow.ts`.
+ */
+
 import type { Approval } from './domain/approvals/approval.ts';
 import type { ApprovalEventName } from './domain/approvals/events.ts';
 import type { Elicitation } from './domain/elicitations/elicitation.ts';
@@ -5,10 +10,10 @@ import type { ElicitationEventName } from './domain/events.ts';
 import { isApproval, isElicitation } from './replies.ts';
 import type { SseEvent } from './sse-parser.ts';
 
-/** A change of an elicitation. The elicitation comes without `content`. */
+/** A change of an elicitation, without `content`. */
 export interface ElicitationChange {
   readonly type: ElicitationEventName;
-  /** Only in streams: pass it as `lastEventId` to continue after this event. */
+  /** Present in streams only. Pass it as `lastEventId` to continue after this event. */
   readonly id?: string;
   readonly elicitation: Elicitation;
 }
@@ -16,12 +21,12 @@ export interface ElicitationChange {
 /** A change of an approval, without what the person wrote. */
 export interface ApprovalChange {
   readonly type: ApprovalEventName;
-  /** Only in streams, as with elicitations. */
+  /** Present in streams only; see the same field of ElicitationChange. */
   readonly id?: string;
   readonly approval: Approval;
 }
 
-/** An event of a type that this client does not know. `data` is its JSON, or its text when that is not JSON. */
+/** An event of a type that this client does not know. `data` is parsed JSON, or the text if it is not JSON. */
 export interface OtherEvent {
   readonly type: 'other';
   readonly event: string;
@@ -32,12 +37,12 @@ export interface OtherEvent {
 export type StreamItem =
   | ElicitationChange
   | ApprovalChange
-  /** The feed was lost: discard what you have; everything that remains is sent again. */
+  /** The feed was lost. Discard what you have; everything that remains is sent again. */
   | { readonly type: 'stream-reset' }
   | OtherEvent;
 
 export type InboxItem =
-  /** Everything that waits for the person. It comes first, and after every reconnect: replace what you have. */
+  /** Everything that is waiting for the person. It comes first and after every reconnect; replace what you have. */
   | {
       readonly type: 'inbox-snapshot';
       readonly elicitations: readonly Elicitation[];
@@ -64,8 +69,8 @@ export function streamItemOf(event: SseEvent): StreamItem {
 }
 
 /**
- * Reads the events of an inbox, over all connections of one reader. A snapshot comes in parts; it becomes one item when
- * its last part is here. Returns nothing for the parts before.
+ * Reads the events of an inbox, over all connections of one reader. A snapshot comes in parts and becomes one item with
+ * its last part. For the earlier parts, the result is undefined.
  */
 export function createInboxReader(): (event: SseEvent) => InboxItem | undefined {
   let parts: Elicitation[] = [];
@@ -79,7 +84,7 @@ export function createInboxReader(): (event: SseEvent) => InboxItem | undefined 
       more?: unknown;
     };
     if (!Array.isArray(data.elicitations)) return itemOf(event);
-    // A connection may have ended within a snapshot.
+    // The previous connection may have ended within a snapshot, so the first part starts a new one.
     if (data.part === undefined || data.part === 0) [parts, approvals] = [[], []];
     parts.push(...data.elicitations);
     // Pods of builds before approvals send none.

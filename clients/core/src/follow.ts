@@ -5,26 +5,29 @@ import type { SseEvent } from './sse-parser.ts';
 import { sleep } from './time.ts';
 import type { HttpCall, Transport } from './transport.ts';
 
-/** How a stream is followed over as many connections as it takes. */
+/** How to follow a stream across several connections. */
 export interface FollowEventsOptions {
   readonly lastEventId?: string | undefined;
-  /** A connection that delivers nothing for this time, not even a heartbeat, counts as lost. @default 45000 */
+  /** The time without data, heartbeats included, after which a connection counts as lost. @default 45000 */
   readonly heartbeatTimeoutMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Whether to reconnect after an error. @default isTransient */
   readonly isRetryable?: ((error: unknown) => boolean) | undefined;
-  /** Whether an event resets the back-off; called without one for a comment. @default always */
+  /** Whether an event resets the back-off. Called without an event for a comment. @default always */
   readonly resetsBackoff?: ((event?: SseEvent) => boolean) | undefined;
-  /** Called when a connection ended or could not be made, before the delay; with the server's Retry-After where it refused. */
+  /**
+   * Called before the delay when a connection ended or could not be opened, with the server's Retry-After if it
+   * refused.
+   */
   readonly onDisconnect?: ((retryAfterSeconds: number | undefined) => void) | undefined;
 }
 
-/** Three heartbeats of Parley's streams, which come every 15 s. */
+/** The time of three heartbeats of Parley's streams, which come every 15 s. */
 const HEARTBEAT_TIMEOUT_MS = 45_000;
 
 /**
- * Reads an event stream and reconnects after the last event that was yielded. Ends when the signal is aborted; throws
- * when the server refuses the stream.
+ * Reads an event stream and reconnects after the last yielded event. Ends when the signal is aborted; throws when the
+ * server refuses the stream.
  */
 export async function* followEvents(
   transport: Transport,
@@ -38,7 +41,7 @@ export async function* followEvents(
     if (options.resetsBackoff?.(event) ?? true) backoff.reset();
   };
   const onComment = () => resetBackoff();
-  // The delay that the server names comes at the start of every connection, so it is no reason to reset the back-off.
+  // The server names a delay at the start of every connection, so this is no reason to reset the back-off.
   const onRetry = backoff.setFirstDelayMs;
   const reading = { idleTimeoutMs: heartbeatTimeoutMs, signal, onComment, onRetry };
   let { lastEventId } = options;
@@ -54,7 +57,7 @@ export async function* followEvents(
       try {
         for await (const event of readEventStream(response, reading)) {
           resetBackoff(event);
-          // The token has expired. The connection ends next, and the following request has a new one.
+          // The token has expired. The connection ends next, and the following request sends a new token.
           if (event.event === 'stream-closed') continue;
           lastEventId = event.id ?? lastEventId;
           yield event;

@@ -1,7 +1,10 @@
 import type { ErrorCode } from './domain/errors.ts';
 import { ParleyClientError, type Problem } from './errors.ts';
 
-/** The codes of this client. Each status stands for its code when a proxy replied instead of Parley. */
+/**
+ * The codes that this client knows, with their statuses. If a proxy replies instead of Parley, the status determines
+ * the code.
+ */
 const STATUS_OF: Readonly<Record<ErrorCode, number | undefined>> = {
   invalid_request: 400,
   unauthenticated: 401,
@@ -29,7 +32,7 @@ const STATUS_OF: Readonly<Record<ErrorCode, number | undefined>> = {
 const CODES = Object.keys(STATUS_OF) as ErrorCode[];
 const TRANSIENT_STATUSES = [408, 502, 504];
 
-/** Reads a reply that is not 2xx. Rejects when its body cannot be read. */
+/** Reads a reply that is not 2xx. Rejects if its body cannot be read. */
 export async function readRefusal(
   response: Response,
   acceptsProblem: (contentType: string) => boolean,
@@ -44,10 +47,10 @@ export async function readRefusal(
   );
 }
 
-/** The most fields that a message names; the problem document has all. */
+/** The maximum number of fields that a message names; the problem document has all. */
 const FIELDS_NAMED_MAX = 3;
 
-/** The server's description, with the fields that are at fault. */
+/** The server's description, with the names of the invalid fields. */
 function messageOf({ detail, errors }: Problem = {}): string | undefined {
   if (detail === undefined || !Array.isArray(errors) || errors.length === 0) return detail;
   const faults = errors.slice(0, FIELDS_NAMED_MAX).map(({ path, message }) => `${path}: ${message}`);
@@ -79,7 +82,8 @@ function codeOfStatus(status: number): ErrorCode {
   return code ?? (status >= 500 ? 'internal' : 'invalid_request');
 }
 
-// The date form depends on the local clock, which may be wrong. Without a number the back-off decides.
+// The date form is ignored, because it depends on the local clock, which may be wrong. Without a number, the back-off
+// decides.
 function parseRetryAfter(header: string | null): number | undefined {
   return header !== null && /^[0-9]{1,9}$/.test(header) ? Number(header) : undefined;
 }

@@ -1,16 +1,19 @@
 /** How a client retries. Every time is in milliseconds unless its name says seconds. */
 export interface RetryOptions {
-  /** How long a call is retried before it fails. Waiting for an outcome and reading events have limits of their own. @default 30000 */
+  /**
+   * How long a call is retried before it fails. Waiting for an outcome and reading events have their own limits.
+   * @default 30000
+   */
   readonly giveUpMs?: number;
-  /** Delay before the second try. It doubles with each try, with jitter. @default 200 */
+  /** The delay before the second try. It doubles with each try, with jitter. @default 200 */
   readonly firstDelayMs?: number;
-  /** Longest delay between two tries. @default 5000 */
+  /** The longest delay between two tries. @default 5000 */
   readonly delayMsMax?: number;
   /** How long one try may wait for its reply. @default 15000 */
   readonly attemptMs?: number;
-  /** How long after the deadline an outcome may still arrive before waiting fails. @default 10000 */
+  /** How long after the deadline an outcome may still come before waiting fails. @default 10000 */
   readonly graceMs?: number;
-  /** Length of one long poll, at most 60. Keep it below the idle time-out of your proxies. @default 25 */
+  /** The length of one long poll, at most 60. Keep it below the idle time-out of your proxies. @default 25 */
   readonly pollSeconds?: number;
 }
 
@@ -25,14 +28,14 @@ export const RETRY_DEFAULTS: RetrySettings = {
   pollSeconds: 25,
 };
 
-/** The longest Retry-After that is obeyed: a proxy's error page may ask for an hour. */
+/** The longest Retry-After that is respected, because the error page of a proxy may ask for an hour. */
 const RETRY_AFTER_MS_MAX = 60_000;
 
 type BackoffSettings = Pick<RetrySettings, 'firstDelayMs' | 'delayMsMax'>;
 
-/** Exponential back-off with jitter, so that many clients do not come back at the same instant. */
+/** Exponential back-off with jitter, so that many clients do not return at the same instant. */
 interface Backoff {
-  /** The next delay in ms; never shorter than `retryAfterSeconds`, up to a minute. */
+  /** The next delay in ms. It is never shorter than `retryAfterSeconds`, up to a minute. */
   nextDelayMs(retryAfterSeconds?: number): number;
   /** Starts again with the first delay, after a success. */
   reset(): void;
@@ -61,7 +64,7 @@ export function createBackoff({ firstDelayMs, delayMsMax }: BackoffSettings): Ba
 
 /** A back-off that ends `giveUpMs` after the first failure since the last success. */
 export interface RetryBudget extends Omit<Backoff, 'nextDelayMs'> {
-  /** The next delay in ms; nothing when it would end after the budget. */
+  /** The next delay in ms; undefined if it would end after the budget. */
   nextDelayMs(retryAfterSeconds?: number): number | undefined;
 }
 

@@ -2,7 +2,7 @@
 export interface SseEvent {
   /** `message` unless the event names another type. */
   readonly event: string;
-  /** The event's own id; ids of earlier events do not carry over. */
+  /** The event's own id. The id of an earlier event is not inherited. */
   readonly id: string | undefined;
   readonly data: string;
 }
@@ -15,9 +15,11 @@ export interface SseHandlers {
   readonly onRetry?: ((delayMs: number) => void) | undefined;
 }
 
-/** Parses an event stream (WHATWG HTML, server-sent events). The returned function takes the text in pieces of any size. */
+/**
+ * Parses an event stream (WHATWG HTML, server-sent events). The returned function takes the text in pieces of any size.
+ */
 export function createSseParser({ onEvent, onComment, onRetry }: SseHandlers): (text: string) => void {
-  /** The last line, which is not complete yet. */
+  /** The last line, if it is not complete yet. */
   let partialLine = '';
   let endedInReturn = false;
   let event = '';
@@ -42,7 +44,7 @@ export function createSseParser({ onEvent, onComment, onRetry }: SseHandlers): (
 
   return (text) => {
     if (text === '') return;
-    // A CRLF may be cut in two.
+    // A CRLF may be split between two pieces.
     const lines = (endedInReturn && text.startsWith('\n') ? text.slice(1) : text).split(/\r\n|\r|\n/);
     endedInReturn = text.endsWith('\r');
     lines[0] = partialLine + lines[0];

@@ -1,9 +1,17 @@
+/**
+ * Sends HTTP calls with a token, retries and time limits; all clients share it. It does not know what calls mean, only
+ * which of them may be repeated.
+ */
+
 import { isParleyClientError, isTransient, ParleyClientError } from './errors.ts';
 import { isProblemType, readRefusal } from './problem.ts';
 import { createBackoff, type RetrySettings } from './retry.ts';
 import { sleep, withTimeout } from './time.ts';
 
-/** A bearer token, or a function that returns one for each request. An error of the function ends the call. */
+/**
+ * A bearer token, or a function that returns one for each request. If the function throws, the call fails with its
+ * error.
+ */
 export type TokenSource = string | (() => string | Promise<string>);
 
 /** One HTTP request to Parley. */
@@ -14,68 +22,71 @@ export interface HttpCall {
   /** Sent as JSON. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Lets the request outlive its page, if the body is small enough for browsers to allow that. */
+  /** Lets the request outlive its page, if its body is small enough for browsers to allow that. */
   readonly keepalive?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Sends calls with a token. Every method rejects with ParleyClientError, or the reason of the call's signal. */
+/** Sends calls with a token. Every method rejects with ParleyClientError, or with the reason of the call's signal. */
 export interface Transport {
   readonly retry: RetrySettings;
-  /** One try; resolves when the head of a 2xx reply has arrived. `signal` also ends the reply's body. */
+  /** Makes one try. Resolves when the headers of a 2xx reply have arrived. `signal` also ends the reply's body. */
   open(call: HttpCall, signal: AbortSignal): Promise<Response>;
-  /** One try of at most `timeoutMs`; resolves with the reply's JSON. */
+  /** Makes one try of at most `timeoutMs`. Resolves with the reply's JSON. */
   attempt(call: HttpCall, timeoutMs: number): Promise<unknown>;
   /** Tries until the result is known or the limit is reached. Only for calls that are safe to repeat. */
   request(call: HttpCall, options?: RequestOptions): Promise<unknown>;
 }
 
 export interface RequestOptions {
-  /** When to stop trying, in ms. @default that of the transport's `retry` */
+  /** When to stop trying, in ms. @default the value of the transport's `retry` */
   readonly giveUpMs?: number;
-  /** How many tries there may be. @default any number */
+  /** The maximum number of tries. @default any number */
   readonly triesMax?: number;
   /** Whether to try again after an error. @default isTransient */
   readonly isRetryable?: (error: ParleyClientError) => boolean;
-  /** Checks a reply; an error that it throws fails the try. */
+  /** Checks a reply. An error that it throws fails the try. */
   readonly checkReply?: (reply: unknown) => void;
-  /** When aborted, the current try is the last one, and the call rejects with its reason. @default the call's signal */
+  /**
+   * When this signal is aborted, the current try is the last one, and the call rejects with the signal's reason.
+   * @default the call's signal
+   */
   readonly retrySignal?: AbortSignal;
   /** Called with each failure that may be retried. */
   readonly onFailure?: (error: ParleyClientError) => void;
 }
 
 interface TransportOptions {
-  /** URL that paths are appended to, without a slash at its end; '' is the page's own origin. */
+  /** The URL to which paths are appended, without a slash at its end; '' is the page's own origin. */
   readonly root: string;
   readonly token: TokenSource;
-  /** @default the global one */
+  /** @default the global `fetch` */
   readonly fetch?: typeof fetch | undefined;
   readonly retry: RetrySettings;
-  /** Requests a new token once and tries again after a 401. @default false */
+  /** After a 401, requests a new token once and tries again. @default false */
   readonly renewsToken?: boolean;
   /** Whether a refusal with this content type may contain a problem document. @default only application/problem+json */
   readonly acceptsProblem?: (contentType: string) => boolean;
-  /** Called with each JSON reply and the time from request to head, in ms. */
+  /** Called with each JSON reply and the time from the request to the headers, in ms. */
   readonly onReply?: (reply: unknown, roundTripMs: number) => void;
 }
 
 const UNAUTHENTICATED = 401;
-/** How long a call is retried while the server has never replied. */
+/** How long a call is retried if the server has never replied. */
 const FIRST_CONTACT_MS = 1_500;
-/** Browsers limit the requests that outlive their pages to 64 KiB in all. */
+/** Browsers limit the requests that outlive their pages to 64 KiB in total. */
 const KEEPALIVE_BYTES_MAX = 32 * 1024;
 
 export function createTransport(options: TransportOptions): Transport {
   const { root, token, retry, renewsToken = false, acceptsProblem = isProblemType, onReply } = options;
 
-  // Before the first reply a failed connection most likely means a wrong address, not an outage.
+  // Before the first reply, a failed connection most likely means a wrong address, not an outage.
   let hasReached = false;
 
   async function send(call: HttpCall, signal: AbortSignal): Promise<Response> {
     const headers = headersOf(call, typeof token === 'string' ? token : await token());
     const body = call.body === undefined ? undefined : JSON.stringify(call.body);
-    // Called as a plain function: the fetch of a browser may not be called as a method of another object.
+    // `fetch` is called as a plain function, because a browser's fetch may not be called as a method of another object.
     const { fetch = globalThis.fetch } = options;
     return reach(root, () =>
       fetch(`${root}${call.path}${queryOf(call)}`, {
@@ -135,31 +146,31 @@ export function createTransport(options: TransportOptions): Transport {
 }
 
 /**
- * The root that a transport needs, from the base URL that a user of the SDK gives: http or https, perhaps with a path,
- * and in a browser relative to the page. Throws `invalid_request` for anything else.
+ * The root for a transport, from a base URL that a user of the SDK gives: http or https, perhaps with a path, and in a
+ * browser relative to the page. Throws `invalid_request` for anything else.
  */
 export function resolveBaseUrl(baseUrl: string): string {
   const page = globalThis.location?.href;
   const url = URL.canParse(baseUrl, page) ? new URL(baseUrl, page) : undefined;
   const isPlain = url !== undefined && /^https?:$/.test(url.protocol) && url.username + url.password === '';
-  // The message does not repeat the value: it may contain a password.
+  // The message does not repeat the value, which may contain a password.
   if (!isPlain)
     throw new ParleyClientError('invalid_request', 'baseUrl must be an http(s) URL without user.');
   return `${url.origin}${url.pathname}`.replace(/\/+$/, '');
 }
 
-/** An id as one segment of a path. Throws `not_found` for `.` and `..`: a URL parser removes them from the path. */
+/** An id as one segment of a path. Throws `not_found` for `.` and `..`, which a URL parser removes from a path. */
 export function pathSegment(id: string): string {
   if (id !== '' && id !== '.' && id !== '..' && id.isWellFormed()) return encodeURIComponent(id);
   throw new ParleyClientError('not_found', 'This is not an id.');
 }
 
-/** Makes headers. Throws `invalid_request` for a name or a value that no header can have. */
+/** Makes headers. Throws `invalid_request` for a name or value that no header can have. */
 export function createHeaders(init: HeadersInit | undefined): Headers {
   try {
     return new Headers(init);
   } catch {
-    // The error has no cause: its message would repeat the value.
+    // The error has no cause, because the cause's message would repeat the value.
     throw new ParleyClientError(
       'invalid_request',
       'A header, the token, the idempotency key or the last event id contains invalid characters.',

@@ -1,3 +1,8 @@
+/**
+ * The lists of questions and approvals, with the filters and columns that both share. A single record has its page in
+ * `record.ts`.
+ */
+
 import { html } from 'lit';
 import type { AdminApproval, AdminElicitation } from '../api/replies.ts';
 import type { PageContext } from '../kit/at.ts';
@@ -8,7 +13,7 @@ import { badge, idText, outside, outsideOr, wordOf } from '../parts/texts.ts';
 import { ago, until } from '../parts/times.ts';
 import { hrefOf } from '../place.ts';
 
-/** What the lists of both families have in common. */
+/** The fields that the lists of both families use. */
 interface ListedRecord {
   readonly id: string;
   readonly userId: string;
@@ -42,7 +47,7 @@ export function stateFilters({ words }: PageContext): ConsoleFilter[] {
   ];
 }
 
-/** The filter by the least age. */
+/** The filter by minimum age. */
 export function ageFilter({ words }: PageContext): ConsoleFilter {
   return {
     name: 'olderThanSeconds',
@@ -51,7 +56,7 @@ export function ageFilter({ words }: PageContext): ConsoleFilter {
   };
 }
 
-/** The columns that both families share: people and times. They follow the columns of the family. */
+/** The columns of both families: people and times. They follow the family's own columns. */
 function commonColumns({ api, words }: PageContext, isEnded: boolean): TableColumn<ListedRecord>[] {
   const clock = { now: api.now(), lang: words.lang };
   return [
@@ -71,7 +76,9 @@ function commonColumns({ api, words }: PageContext, isEnded: boolean): TableColu
   ];
 }
 
-/** The filters of both families: `own` stands behind that by status, whose words are those of the family. */
+/**
+ * The filters of both families. The family's `own` filters follow the filter by status, whose words are the family's.
+ */
 function recordFilters(
   at: PageContext,
   states: Readonly<Record<string, string>>,

@@ -1,3 +1,7 @@
+/**
+ * The page of one turn: its reasons, its timeline and its facts. Drawing the timeline is in `timeline/`.
+ */
+
 import { html, nothing, type TemplateResult } from 'lit';
 import type { LiveChange } from '../api/live.ts';
 import type { AdminTurn } from '../api/replies.ts';
@@ -11,7 +15,7 @@ import { hrefOf } from '../place.ts';
 import type { TurnTimeline } from '../timeline/rows.ts';
 import { hrefOfTurn } from './turns.ts';
 
-/** A turn with its reasons and its timeline, as they were read. */
+/** The content of the page: a turn with its reasons and its timeline. */
 interface ReadTurn {
   readonly turn: AdminTurn;
   readonly timeline: TurnTimeline;
@@ -21,7 +25,7 @@ interface ReadTurn {
 const OPEN_STATES: readonly AdminTurn['state'][] = ['running', 'queued', 'detached', 'orphaned'];
 
 export class TurnPage extends ConsolePage<ReadTurn> {
-  /** The ids that the timeline names. A change of any of these makes the page read again. */
+  /** The ids in the timeline. A change of any of them makes the page read again. */
   #ids: ReadonlySet<string> = new Set();
 
   protected async load(signal: AbortSignal): Promise<ReadTurn> {

@@ -74,14 +74,14 @@ export function turnColumns({ api, words }: PageContext, isEnded: boolean): Tabl
   ];
 }
 
-/** Whose a turn is: a person, or a service key; a dash where neither is known. */
+/** The person or the service key of a turn; a dash if neither is known. */
 export function personOfTurn({ userId, key }: Pick<AdminTurn, 'userId' | 'key'>): TemplateResult {
   return userId === undefined
     ? outsideOr(key)
     : html`<a href=${hrefOf('person', { id: userId })}>${outside(userId)}</a>`;
 }
 
-/** The page of a turn, which is named by its stream request and whose it is. */
+/** The address of a turn's page. A turn is identified by its stream request and its person or service key. */
 export function hrefOfTurn({
   streamRequestId,
   userId,
@@ -90,7 +90,7 @@ export function hrefOfTurn({
   return hrefOf('turn', { id: streamRequestId, query: userId === undefined ? { key } : { userId } });
 }
 
-/** Tells turns apart: two people may name their stream requests alike. */
+/** Distinguishes turns, because two people may choose the same stream request id. */
 export function keyOfTurn({ streamRequestId, userId, key }: AdminTurn): string {
   return `${streamRequestId} ${userId ?? key ?? ''}`;
 }

@@ -7,16 +7,22 @@ import { outside } from './texts.ts';
 interface DialogProps {
   readonly words: ConsoleStrings;
   readonly title: string;
-  /** What will happen, and the fields that it needs. */
+  /** What will happen, and the necessary input fields. */
   readonly body: TemplateResult;
-  /** The label of the button that acts. */
+  /** The label of the confirming button. */
   readonly act: string;
   readonly isDangerous?: boolean;
-  /** Acts, with the values of the fields. When it rejects, the dialog stays open and says why. A template that it returns replaces the body. */
+  /**
+   * Does the work, with the values of the fields. If it rejects, the dialog stays open and shows why. A returned
+   * template replaces the body.
+   */
   readonly onAct: (fields: Readonly<Record<string, string>>) => Promise<TemplateResult | undefined>;
 }
 
-/** Asks before something is done. The browser keeps the focus in the dialog, Escape closes it, and the focus then returns to where it was. */
+/**
+ * Asks for confirmation before something is done. The browser keeps the focus in the dialog and closes it on Escape;
+ * then the focus returns to its earlier place.
+ */
 export function openDialog(props: DialogProps): void {
   const dialog = document.createElement('dialog');
   document.body.append(dialog);

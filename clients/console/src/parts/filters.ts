@@ -5,20 +5,23 @@ import type { ConsoleStrings } from '../strings/en.ts';
 export interface ConsoleFilter {
   readonly name: string;
   readonly label: string;
-  /** The choices, as value and word; absent for a filter that takes any text. An absent filter means the first choice. */
+  /**
+   * The choices, as pairs of value and word; absent for a filter that takes any text. Without a value in the address,
+   * the first choice applies.
+   */
   readonly choices?: readonly (readonly [string, string])[];
 }
 
 interface FilterProps {
   readonly words: ConsoleStrings;
   readonly shown: readonly ConsoleFilter[];
-  /** Further filters, which are folded away while none of them is set. */
+  /** Further filters, which are collapsed while none of them is set. */
   readonly more: readonly ConsoleFilter[];
   readonly query: URLSearchParams;
   readonly onChange: (query: Readonly<Record<string, string>>) => void;
 }
 
-/** The filters of a list. A choice applies at once, a text when Enter is pressed. */
+/** The filters of a list. A choice applies at once, and a text when Enter is pressed. */
 export function filtersView({ words, shown, more, query, onChange }: FilterProps): TemplateResult {
   const apply = (form: HTMLFormElement | null) => {
     if (form === null) return;

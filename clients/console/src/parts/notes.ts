@@ -6,11 +6,11 @@ import { outside } from './texts.ts';
 interface ErrorNote {
   readonly words: ConsoleStrings;
   readonly again: () => void;
-  /** True: the page still shows what it read before. */
+  /** True if the page still shows what it read earlier. */
   readonly isKept: boolean;
 }
 
-/** Why a page could not be read. */
+/** A note about why a page could not be read. */
 export function errorNote(error: unknown, { words, again, isKept }: ErrorNote): TemplateResult {
   return html`<div class="note danger" role="alert">
     <p>${sentenceOf(error, words)}${isKept ? ` ${words.shownAsBefore}` : ''}</p>
@@ -19,7 +19,7 @@ export function errorNote(error: unknown, { words, again, isKept }: ErrorNote): 
   </div>`;
 }
 
-/** What a failed call means for the operator. */
+/** A sentence about what a failed call means for the operator. */
 export function sentenceOf(error: unknown, { errors }: ConsoleStrings): string {
   const code = codeOf(error);
   return Object.hasOwn(errors, code)
@@ -27,7 +27,7 @@ export function sentenceOf(error: unknown, { errors }: ConsoleStrings): string {
     : errors.other;
 }
 
-/** A sentence in place of a table without rows, or of content that the role may not see. */
+/** A sentence instead of an empty table, or of content that the role may not see. */
 export function emptyNote(sentence: string): TemplateResult {
   return html`<p class="empty">${sentence}</p>`;
 }

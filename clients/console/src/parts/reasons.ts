@@ -5,7 +5,7 @@ import type { ConsoleStrings } from '../strings/en.ts';
 
 const IDS = /\b((?:el|ap|sr)_[A-Za-z0-9_-]{8,})/g;
 
-/** Why something waits, in the sentences of the server. `userId` is the owner of the turns that the sentences name. */
+/** The server's sentences about why something is waiting. `userId` is the owner of the turns in them. */
 export function reasonsView(
   reasons: readonly string[],
   { words, userId }: { readonly words: ConsoleStrings; readonly userId: string | undefined },
@@ -18,7 +18,7 @@ export function reasonsView(
 
 /** A sentence in which each id is a link to its page. */
 function linked(sentence: string, userId: string | undefined): unknown[] {
-  // A split by a pattern with one group puts the matches at the odd indexes.
+  // Splitting by a pattern with one group puts the matches at the odd indexes.
   return readableLine(sentence)
     .split(IDS)
     .map((part, at) => {
@@ -27,7 +27,7 @@ function linked(sentence: string, userId: string | undefined): unknown[] {
     });
 }
 
-/** The page of an id, by its prefix. */
+/** The address of the page for an id, by the id's prefix. */
 export function hrefOfId(id: string, userId: string | undefined): string | undefined {
   if (id.startsWith('el_')) return hrefOf('elicitation', { id });
   if (id.startsWith('ap_')) return hrefOf('approval', { id });

@@ -1,7 +1,7 @@
-/** The time after which the URL of a saved file is revoked, in ms: browsers begin to read it only after the click. */
+/** The time after which the URL of a saved file is revoked, in ms. Browsers read the file only after the click. */
 const KEPT_MS = 60_000;
 
-/** Gives the operator a file. */
+/** Lets the operator save a file. */
 export function saveFile(content: Blob, name: string): void {
   const link = document.createElement('a');
   link.href = URL.createObjectURL(content);

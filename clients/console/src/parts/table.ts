@@ -1,24 +1,27 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
 
-/** A column of a table: its head, and what it shows of a row. */
+/** A column of a table: its head, and how it shows a row. */
 export interface TableColumn<Row> {
   readonly title: string;
   readonly cell: (row: Row) => unknown;
-  /** True for numbers, which are aligned at the right so that their digits stand below each other. */
+  /** True for numbers, which are right-aligned so that their digits line up. */
   readonly isNumber?: boolean;
 }
 
 interface TableProps<Row> {
-  /** What the table shows, for screen readers. */
+  /** A description of the table for screen readers. */
   readonly caption: string;
   readonly columns: readonly TableColumn<Row>[];
   readonly rows: readonly Row[];
-  /** A key with which a row keeps its element, and so the focus in it, when other rows come and go. */
+  /** The key of a row, by which it keeps its element and so the focus when other rows appear or disappear. */
   readonly keyOf: (row: Row) => string;
 }
 
-/** A table; on a narrow page, each row is a block with the heads beside its cells. Explicit roles keep it a table for screen readers then. */
+/**
+ * A table. On a narrow page, each row is a block with the heads beside its cells; explicit roles keep it a table for
+ * screen readers.
+ */
 export function tableView<Row>({ caption, columns, rows, keyOf }: TableProps<Row>): TemplateResult {
   return html`<table class="table" role="table">
     <caption class="unseen">${caption}</caption>

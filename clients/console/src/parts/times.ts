@@ -7,7 +7,7 @@ interface Clock {
   readonly lang: string;
 }
 
-/** A moment, with the date and the seconds. */
+/** A moment with date and seconds. */
 export function moment(iso: string, { lang }: Pick<Clock, 'lang'>): TemplateResult {
   return html`<time datetime=${iso}>${momentText(iso, lang)}</time>`;
 }
@@ -18,12 +18,12 @@ export function momentText(iso: string, lang: string): string {
   return new Intl.DateTimeFormat(lang, { dateStyle: 'medium', timeStyle: 'medium' }).format(at);
 }
 
-/** How long ago a moment was; the moment itself as its title. */
+/** How long ago a moment was, with the moment itself as the title. */
 export function ago(iso: string, { now, lang }: Clock): TemplateResult {
   return relative(iso, lang, Math.min(0, Date.parse(iso) - now));
 }
 
-/** How long it is until a moment that lies ahead, or how long ago a past moment was. */
+/** How long it is until a future moment, or how long ago a past one was. */
 export function until(iso: string, { now, lang }: Clock): TemplateResult {
   return relative(iso, lang, Date.parse(iso) - now);
 }
@@ -40,7 +40,7 @@ function amountOf(ms: number): [number, 'second' | 'minute' | 'hour' | 'day'] {
   return ms >= 60_000 ? [Math.floor(ms / 60_000), 'minute'] : [Math.floor(ms / 1_000), 'second'];
 }
 
-/** A duration, short: `340 ms`, `2.4 s`, `3 min 12 s`, `4 h 5 min`, `2 d 3 h`. */
+/** A duration in short form: `340 ms`, `2.4 s`, `3 min 12 s`, `4 h 5 min`, `2 d 3 h`. */
 export function shortDuration(ms: number, lang: string): string {
   if (ms < 1_000) return `${numberIn(lang, Math.round(ms))} ms`;
   if (ms < 60_000) return `${numberIn(lang, Math.round(ms / 100) / 10)} s`;

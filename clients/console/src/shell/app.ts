@@ -1,3 +1,8 @@
+/**
+ * The outermost element of the console: sign-in, tenant, place and announcements. What a page shows, and when it reads,
+ * is in `pages/` and `kit/`.
+ */
+
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
 import { type AdminApi, createAdminApi } from '../api/client.ts';
 import { followChanges, type LiveChanges } from '../api/live.ts';
@@ -14,11 +19,11 @@ import { signInView } from './sign-in.ts';
 const TENANT_KEY = 'parley-console-tenant';
 const SAID_MS = 6_000;
 
-/** `<parley-console>`: the whole page. It knows who has signed in, where the console is, and what the page says. */
+/** `<parley-console>`: the whole page. It knows who has signed in, which place is shown, and what is announced. */
 export class ConsoleApp extends LitElement {
   #words: ConsoleStrings = CONSOLE_ENGLISH;
   #session: ConsoleSession | undefined;
-  /** True: nobody has signed in, or the session has ended. */
+  /** True if nobody has signed in, or the session has ended. */
   #isSignedOut = false;
   #failure: unknown;
   #place: ConsolePlace | undefined = placeAt(location);
@@ -65,7 +70,7 @@ export class ConsoleApp extends LitElement {
     document.documentElement.lang = this.#words.lang;
   }
 
-  /** Opens a tenant with a client and an event stream of its own, so that nothing of the tenant before is shown. */
+  /** Opens a tenant with its own client and event stream, so that nothing of the previous tenant is shown. */
   #openTenant(tenant: string): void {
     const session = this.#session;
     const found = session?.tenants.find((one) => one.tenant === tenant);
@@ -106,14 +111,17 @@ export class ConsoleApp extends LitElement {
     this.requestUpdate();
   };
 
-  /** Follows a link within the console without loading the page again. Keys and mouse buttons that ask for a new tab are left to the browser. */
+  /**
+   * Follows a link within the console without loading the page again. Keys and mouse buttons that request a new tab are
+   * left to the browser.
+   */
   readonly #onClick = (event: MouseEvent) => {
     if (event.defaultPrevented || event.button !== 0) return;
     if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
     const link = event.composedPath().find((node) => node instanceof HTMLAnchorElement);
     if (link === undefined || link.target !== '' || link.hasAttribute('download')) return;
     const url = new URL(link.href, location.href);
-    // The browser follows links within the page, such as the link that skips the navigation.
+    // The browser itself follows links within the page, such as the one that skips the navigation.
     const isWithin = url.hash !== '' && url.pathname === location.pathname && url.search === location.search;
     if (url.origin !== location.origin || isWithin || placeAt(url) === undefined) return;
     event.preventDefault();
@@ -130,7 +138,10 @@ export class ConsoleApp extends LitElement {
     if (this.#place?.page !== before?.page || this.#place?.id !== before?.id) void this.#arrive();
   }
 
-  /** Moves the focus to the heading of a new page, so that screen readers announce it and the keyboard begins there. */
+  /**
+   * Moves the focus to the heading of a new page, so that screen readers announce it and keyboard navigation starts
+   * there.
+   */
   async #arrive(): Promise<void> {
     await this.updateComplete;
     await new Promise(requestAnimationFrame);
@@ -176,7 +187,7 @@ export class ConsoleApp extends LitElement {
 
   readonly #switchTenant = (tenant: string) => {
     localStorage.setItem(TENANT_KEY, tenant);
-    // The place of one tenant holds ids that mean nothing in another tenant.
+    // The place may contain ids of the previous tenant, which mean nothing in another one.
     this.#go('/console');
     this.#openTenant(tenant);
   };
@@ -205,7 +216,7 @@ function missingView(words: ConsoleStrings): TemplateResult {
     <p><a href="/console">${words.pages.overview}</a></p>`;
 }
 
-/** The tenant that was open last in this browser, where the operator still has it. */
+/** The tenant that was open last in this browser, if the operator still has access to it. */
 function rememberedTenant({ tenants }: ConsoleSession): string {
   const last = localStorage.getItem(TENANT_KEY);
   return (tenants.find(({ tenant }) => tenant === last) ?? tenants[0])?.tenant ?? '';

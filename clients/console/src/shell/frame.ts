@@ -21,7 +21,7 @@ interface FrameProps {
   readonly onSignOut: () => void;
 }
 
-/** The navigation, and the page beside it. */
+/** The navigation, with the page beside it. */
 export function frameView({ context, place, content, onTenant, onSignOut }: FrameProps): TemplateResult {
   const { words, session, live } = context;
   const here = place === undefined ? undefined : sectionOf(place.page);
@@ -65,7 +65,7 @@ function tenantView(
   </label>`;
 }
 
-/** Moves the focus by a script, because a link within the page would add its hash to the address. */
+/** A script moves the focus, because a link within the page would add its hash to the address. */
 function skip(event: Event): void {
   event.preventDefault();
   document.querySelector<HTMLElement>('#content')?.focus();

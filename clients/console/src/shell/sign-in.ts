@@ -2,7 +2,7 @@ import { html, type TemplateResult } from 'lit';
 import { signInHref } from '../api/session.ts';
 import type { ConsoleStrings } from '../strings/en.ts';
 
-/** The page for those who have not signed in. `again` retries where the session could not be read. */
+/** The page for somebody who has not signed in. `again` is given if the session could not be read, and retries that. */
 export function signInView(words: ConsoleStrings, path: string, again?: () => void): TemplateResult {
   return html`<main class="alone">
     <h1 tabindex="-1">${words.console}</h1>

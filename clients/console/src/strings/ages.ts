@@ -1,9 +1,9 @@
-/** Ages to filter by, in seconds. */
+/** The ages by which lists can be filtered, in seconds. */
 export const AGES = [60, 600, 3_600, 86_400];
-/** The choices of how much later a deadline becomes, in seconds. */
+/** The choices for extending a deadline, in seconds. */
 export const EXTENSIONS = [300, 900, 3_600, 86_400];
 
-/** Durations to choose from, in seconds, with their words. */
+/** Words for durations, by their seconds. */
 export function durationsIn(lang: string, choices: readonly number[]): Readonly<Record<string, string>> {
   const format = (value: number, unit: 'minute' | 'hour' | 'day') =>
     new Intl.NumberFormat(lang, { style: 'unit', unit, unitDisplay: 'long' }).format(value);

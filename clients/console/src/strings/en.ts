@@ -3,7 +3,7 @@ import { DELIVERIES_ENGLISH } from './deliveries.ts';
 
 /** The English texts of the console. All are plain text. */
 export const CONSOLE_ENGLISH = {
-  /** BCP 47 tag of these texts; it also decides how numbers and times are written. */
+  /** The BCP 47 tag of these texts, which also decides the format of numbers and times. */
   lang: 'en',
   ...DELIVERIES_ENGLISH,
 

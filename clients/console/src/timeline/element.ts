@@ -1,3 +1,8 @@
+/**
+ * The timeline of a turn, as a picture and as a table with the same content. Rows, scale and drawing are in the files
+ * beside it.
+ */
+
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
 import { hrefOfId } from '../parts/reasons.ts';
 import { tableView } from '../parts/table.ts';
@@ -9,7 +14,7 @@ import { pictureView } from './picture.ts';
 import { isTakeOver, ordered, rowsOf, type TimelineRun, type TurnTimeline } from './rows.ts';
 import { evenScale, isShortenedBetter, shortenedScale } from './scale.ts';
 
-/** One thing that happened in a turn, as the table says it. */
+/** One event of a turn, as the table shows it. */
 interface TimelineEntry {
   readonly agent: string;
   readonly what: string;
@@ -20,7 +25,7 @@ interface TimelineEntry {
   readonly outcome?: string | undefined;
 }
 
-/** `<console-timeline>`: a turn as a picture, and as a table. */
+/** `<console-timeline>`: a turn as a picture and as a table. */
 export class ConsoleTimeline extends LitElement {
   static override properties = {
     timeline: { attribute: false },
@@ -36,7 +41,7 @@ export class ConsoleTimeline extends LitElement {
   declare words: ConsoleStrings;
   declare userId: string | undefined;
   declare width: number;
-  /** The scale that the operator has chosen; undefined until then, when the clearer scale is drawn. */
+  /** The operator's choice of scale; undefined before a choice, when the clearer scale is drawn. */
   declare isShortened: boolean | undefined;
 
   #observer: ResizeObserver | undefined;
@@ -114,7 +119,7 @@ export class ConsoleTimeline extends LitElement {
   }
 }
 
-/** What happened in a run, in the order of time. */
+/** The events of a run in the order of time. */
 function entriesOf(run: TimelineRun, words: ConsoleStrings, userId: string | undefined): TimelineEntry[] {
   const { agent } = run;
   const hrefOfRun = (id: string | undefined) =>

@@ -1,3 +1,7 @@
+/**
+ * Draws the timeline as SVG. Which rows and bars there are is decided in `rows.ts`, and their positions in `scale.ts`.
+ */
+
 import { readableLine } from '@parley/core/domain/readable';
 import { html, nothing, type SVGTemplateResult, svg, type TemplateResult } from 'lit';
 import { wordOf } from '../parts/texts.ts';
@@ -9,7 +13,7 @@ import type { TimeScale } from './scale.ts';
 const AXIS = 28;
 const BAR = 18;
 const INDENT = 14;
-/** Narrower pictures have the names of their rows above the bars. */
+/** In pictures that are narrower than this, the names of the rows are above the bars. */
 const WIDE = 640;
 const GUTTER = 148;
 const PADDING = 6;
@@ -23,7 +27,7 @@ interface PictureProps {
   readonly words: ConsoleStrings;
 }
 
-/** The turn as a picture. The table beside it says the same. */
+/** The turn as a picture. The table beside it has the same content. */
 export function pictureView({ rows, scale, width, words }: PictureProps): TemplateResult {
   const isWide = width >= WIDE;
   const left = isWide ? GUTTER : PADDING;
@@ -41,11 +45,12 @@ export function pictureView({ rows, scale, width, words }: PictureProps): Templa
   </svg>`;
 }
 
-/** The ticks whose names have room beside each other. */
+/** The ticks whose labels fit beside each other. */
 export function spaced(ticks: TimeScale['ticks'], room: number): TimeScale['ticks'] {
   let last = Number.NEGATIVE_INFINITY;
   return ticks.filter(({ at }, index) => {
-    // The first name begins at its line, the last ones end at theirs, and all others are centred, so that no name is cut off.
+    // So that no label is cut off, the first one starts at its line, the last ones end at theirs, and all others are
+    // centred.
     const gap = (index === 1 ? 48 : 68) / room;
     if (at - last < gap) return false;
     last = at;
@@ -62,7 +67,7 @@ interface PictureLayout {
   readonly scale: TimeScale;
 }
 
-/** A delegate's rows stand a little apart from those above. */
+/** The tops of the rows. The rows of a delegate have a small gap above them. */
 function topsOf(rows: readonly TimelineRow[], step: number): number[] {
   let top = AXIS;
   return rows.map((row, index) => {
@@ -137,7 +142,7 @@ export function labelOf(
   return kind === 'wait' ? wordOf(words.triggers, label) : readableLine(label);
 }
 
-/** As much of a text as there is room for; nothing where only a letter or two would fit. */
+/** As much of a text as fits; empty if only a letter or two would fit. */
 export function cut(text: string, characters: number): string {
   if (text.length <= characters) return text;
   return characters < 4 ? '' : `${text.slice(0, Math.floor(characters) - 1)}…`;

@@ -1,21 +1,26 @@
+/**
+ * Derives the rows and bars of the timeline from the data of a turn, in pure functions. Positions and drawing are in
+ * `scale.ts` and `picture.ts`.
+ */
+
 import type { AdminReplies } from '../api/replies.ts';
 
 export type TurnTimeline = AdminReplies['GET /v1/admin/turns/:streamRequestId/timeline'];
 export type TimelineRun = TurnTimeline['runs'][number];
 
-/** What a bar of the picture stands for. */
+/** What a bar of the picture represents. */
 export type SpanKind = 'run' | 'owned' | 'queued' | 'detached' | 'step' | 'call' | 'failed' | 'wait';
 
-/** One bar: its begin and end in ms since 1970, and its label. */
+/** One bar: its start and end in ms since 1970, and its label. */
 export interface TimelineSpan {
   readonly kind: SpanKind;
   readonly start: number;
   readonly end: number;
-  /** True: what the bar stands for has not ended. */
+  /** True if what the bar represents has not ended. */
   readonly lasts: boolean;
-  /** Plain text that the server sent. */
+  /** Plain text from the server. */
   readonly label: string;
-  /** True: at the start of the bar, another pod took over the run. */
+  /** True if another pod took over the run at the start of the bar. */
   readonly isTakeOver?: boolean;
 }
 
@@ -34,12 +39,12 @@ interface Lasting {
   readonly endedAt?: string;
 }
 
-/** The rows of a turn: its own run with its pods, steps, calls and waits, and those of its delegates beneath. */
+/** The rows of a turn: its own run with its pods, steps, calls and waits, followed by those of its delegates. */
 export function rowsOf({ runs }: TurnTimeline, now: number): TimelineRow[] {
   return ordered(runs).flatMap(({ run, depth }) => rowsOfRun(run, depth, now));
 }
 
-/** The runs in the order of delegation, each after the run that it works for, with its depth. */
+/** The runs in the order of delegation, with their depths. Each follows the run for which it works. */
 export function ordered(
   runs: readonly TimelineRun[],
 ): { readonly run: TimelineRun; readonly depth: number }[] {
@@ -52,7 +57,7 @@ export function ordered(
       if (child.parent?.streamRequestId === run.streamRequestId) visit(child, depth + 1);
   };
   for (const run of runs) if (!known.has(run.parent?.streamRequestId ?? '')) visit(run, 0);
-  // Runs whose parents lead in a circle are not reached from the root, and come last.
+  // Runs whose parents form a circle are not reached from the root, and come last.
   for (const run of runs) visit(run, 0);
   return found;
 }
@@ -84,13 +89,16 @@ function rowsOfRun(run: TimelineRun, depth: number, now: number): TimelineRow[] 
   ];
 }
 
-/** Whether this owner took over the run of a pod that died. A pod that drains gives its run back, so that the run is queued before its next owner. */
+/**
+ * Whether this owner took over the run of a dead pod. A pod that drains releases its run, which is then queued before
+ * its next owner.
+ */
 export function isTakeOver(owners: TimelineRun['owners'], at: number): boolean {
   const [before, owner] = [owners[at - 1], owners[at]];
   return before?.state === 'owned' && owner?.state === 'owned' && before.term !== owner.term;
 }
 
-/** Spreads bars, in the order of their starts, over as few lines as hold them without overlaps. */
+/** Distributes bars, in the order of their starts, over as few lines as possible without overlaps. */
 export function withoutOverlaps(spans: readonly TimelineSpan[]): TimelineSpan[][] {
   const found: TimelineSpan[][] = [];
   for (const span of spans.toSorted((a, b) => a.start - b.start)) {

@@ -2,20 +2,23 @@ import type { TimelineRow } from './rows.ts';
 
 /** A scale: where the picture shows each moment. */
 export interface TimeScale {
-  /** From a moment, in ms since 1970, to a place between 0 and 1. */
+  /** Maps a moment, in ms since 1970, to a place between 0 and 1. */
   at(ms: number): number;
-  /** Moments that the axis names, with their places; the first is the start. */
+  /** The labelled moments of the axis, with their places; the first is the start. */
   readonly ticks: readonly { readonly ms: number; readonly at: number }[];
-  /** Whether long stretches in which nothing changes are drawn shorter than they were. */
+  /** Whether long periods without a change are drawn shorter than they were. */
   readonly isShortened: boolean;
 }
 
-/** A stretch in which nothing changes weighs as the log of its length: an hour of waiting stays beside a second of work. */
+/**
+ * The weight of a period without a change is the logarithm of its length, so that a second of work is visible beside an
+ * hour of waiting.
+ */
 const weightOf = (ms: number) => Math.log1p(ms / 200);
-/** The least distance between two ticks, as a share of the width. */
+/** The minimum distance between two ticks, as a share of the width. */
 const TICK_GAP = 0.09;
 
-/** A scale on which every bar of the rows can be seen. */
+/** A scale on which every bar is visible. */
 export function shortenedScale(rows: readonly TimelineRow[]): TimeScale {
   const moments = [
     ...new Set(rows.flatMap(({ spans }) => spans.flatMap(({ start, end }) => [start, end]))),
@@ -46,7 +49,7 @@ const NICE_MS = [
 ];
 const TICKS_MAX = 8;
 
-/** A scale on which every second is as long as every other. */
+/** A linear scale. */
 export function evenScale(rows: readonly TimelineRow[]): TimeScale {
   const all = rows.flatMap(({ spans }) => spans);
   const start = Math.min(...all.map((span) => span.start));
@@ -63,7 +66,7 @@ export function evenScale(rows: readonly TimelineRow[]): TimeScale {
   return { at, ticks, isShortened: false };
 }
 
-/** The scale that is drawn first: the even one, unless one stretch would leave next to nothing for all others. */
+/** Chooses the initial scale: the linear one, unless one period would leave hardly any room for all others. */
 export function isShortenedBetter(rows: readonly TimelineRow[]): boolean {
   const even = evenScale(rows);
   const moments = rows.flatMap(({ spans }) =>

@@ -2,11 +2,11 @@ import type { Approval } from './approvals/approval.ts';
 import type { Elicitation } from './elicitations/elicitation.ts';
 import type { Issue } from './issue.ts';
 
-/** Codes of turns that are refused because a quota is used up. */
+/** The codes of turns that were refused because a quota is used up. */
 export const QUOTA_CODES = ['turn_quota', 'token_quota', 'conversation_quota', 'storage_quota'] as const;
 export type QuotaCode = (typeof QUOTA_CODES)[number];
 
-/** Stable error codes, which callers may rely on. The http layer maps them to HTTP statuses. */
+/** The stable error codes, on which callers may rely. The http layer maps them to HTTP statuses. */
 export const ERROR_CODES = [
   'invalid_request',
   'unauthenticated',
@@ -31,7 +31,7 @@ export const ERROR_CODES = [
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
 export interface ErrorExtras {
-  /** The faults, field by field. */
+  /** One issue for each fault, with its field. */
   readonly issues?: readonly Issue[];
   /** The current elicitation, for `already_settled` and `expired`. */
   readonly elicitation?: Elicitation;
@@ -39,12 +39,12 @@ export interface ErrorExtras {
   readonly approval?: Approval;
   /** Seconds after which a retry may succeed, for `rate_limited`, `user_erased` and `unavailable`. */
   readonly retryAfterSeconds?: number;
-  /** False when a retry would fail too, for codes that do not imply it. */
+  /** False when a retry would fail too, for codes that do not imply this. */
   readonly retry?: false;
   readonly cause?: unknown;
 }
 
-/** The error class of Parley: a stable `code`, and a message that states what to do. */
+/** Parley's error class: a stable `code`, and a message that says what to do. */
 export class ParleyError extends Error {
   readonly code: ErrorCode;
   readonly issues: readonly Issue[] | undefined;
@@ -65,7 +65,7 @@ export class ParleyError extends Error {
   }
 }
 
-/** Recognizes a ParleyError by its shape, so that an error of another copy of this module is recognized too. */
+/** Recognises a ParleyError by its properties, so that errors of another copy of this module are recognised too. */
 export function isParleyError(error: unknown, code?: ErrorCode): error is ParleyError {
   if (!(error instanceof Error) || error.name !== 'ParleyError' || !('code' in error)) return false;
   return code === undefined || error.code === code;

@@ -1,7 +1,12 @@
+/**
+ * The events of a stream request and the positions in its feed, as clients and servers exchange them. The events of
+ * agents' turns are not here, because most clients get them encoded.
+ */
+
 import { z } from 'zod';
 import { ACTIONS, STATUSES } from './elicitations/status.ts';
 
-/** Names of the events an elicitation writes into its stream request's feed. */
+/** The names of the events that an elicitation adds to its stream request's feed. */
 export const ELICITATION_EVENTS = [
   'elicitation-request',
   'elicitation-updated',
@@ -10,8 +15,8 @@ export const ELICITATION_EVENTS = [
 export type ElicitationEventName = (typeof ELICITATION_EVENTS)[number];
 
 /**
- * A change of an elicitation, as the feed stores it: what happened, never the answer. A reader combines it with the
- * row's definition, which cannot change.
+ * A change of an elicitation as the feed stores it: what happened, but never the answer. A reader combines it with the
+ * row's definition, which never changes.
  */
 export const ElicitationEvent = z.looseObject({
   type: z.enum(ELICITATION_EVENTS),
@@ -21,14 +26,12 @@ export const ElicitationEvent = z.looseObject({
   action: z.enum(ACTIONS).optional(),
   reason: z.string().optional(),
   surface: z.string().optional(),
-  /** The deadline that the commit has set. */
+  /** The deadline, if the commit set one. */
   expiresAt: z.string().optional(),
 });
 export type ElicitationEvent = z.infer<typeof ElicitationEvent>;
 
-/**
- * An event of a type that this reader does not know. It is passed on unchanged, so that a new type breaks no reader.
- */
+/** An event of an unknown type. It is passed on unchanged, so that new types break no reader. */
 export const UnknownEvent = z.looseObject({ type: z.string() });
 export type UnknownEvent = z.infer<typeof UnknownEvent>;
 
@@ -38,7 +41,7 @@ export type StreamEvent = z.infer<typeof StreamEvent>;
 
 /** True for an elicitation event whose fields this reader understands. */
 export function isElicitationEvent(event: StreamEvent): event is ElicitationEvent {
-  // By hand, because a reader checks every event. A property test holds this to the schema.
+  // This check is written by hand because it runs for every event. A property test compares it with the schema.
   const { type, elicitationId, revision, status, action, reason, surface, expiresAt } = event as UnknownEvent;
   return (
     isOneOf(ELICITATION_EVENTS, type) &&
@@ -56,9 +59,9 @@ function isOneOf(values: readonly unknown[], value: unknown): boolean {
 
 /**
  * A place in a feed. `epoch` identifies the feed, which may be lost and created again. `seq` rises from event to event
- * and identifies the write: its last six digits are the microsecond within the second at which the event was written, and
- * the digits before them count the events from 1. A feed that lost its last events thus gives their places to no others.
- * Older versions wrote the count alone.
+ * and identifies the write: its last six digits are the microsecond within the second of the write, and the digits
+ * before them count the events from 1. A feed that lost its last events therefore never gives their positions to other
+ * events. Older versions wrote the count alone.
  */
 export interface FeedPosition {
   readonly epoch: string;
@@ -80,15 +83,15 @@ export function formatFeedPosition(position: FeedPosition): string {
 }
 
 /**
- * How far a reader of a turn has come: to a place in its feed, and to a number of characters of the text that follows.
- * Readers get text before the feed does.
+ * How far a reader of a turn has read: up to a place in its feed, plus a number of characters of the text that follows.
+ * Live readers get text before it is in the feed.
  */
 export interface ReaderPosition extends FeedPosition {
   readonly characters?: number;
 }
 
 const CHARACTERS_DIGITS = 6;
-/** No reader is further ahead of the feed. */
+/** The maximum number of characters by which a reader can be ahead of the feed. */
 export const CHARACTERS_AHEAD_MAX = 10 ** CHARACTERS_DIGITS - 1;
 
 /** Parses `<epoch>-<seq>` and `<epoch>-<seq>.<characters>`. Undefined for any other text. */
@@ -100,7 +103,7 @@ export function parseReaderPosition(text: string): ReaderPosition | undefined {
   return /^[0-9]{6}$/.test(characters) ? { ...position, characters: Number(characters) } : undefined;
 }
 
-/** Formats the position of a reader. The ids of one feed rise as decimal numbers do, with and without characters. */
+/** Formats the position of a reader. The ids of one feed increase as decimal numbers, with or without characters. */
 export function formatReaderPosition({ characters = 0, ...position }: ReaderPosition): string {
   const place = formatFeedPosition(position);
   return characters === 0 ? place : `${place}.${String(characters).padStart(CHARACTERS_DIGITS, '0')}`;
@@ -108,7 +111,7 @@ export function formatReaderPosition({ characters = 0, ...position }: ReaderPosi
 
 const WRITE_MARKS = 1_000_000;
 
-/** The `seq` of the event with this number that is written at this time, in microseconds. */
+/** The `seq` of an event, from its number and the time of its write in microseconds. */
 export function feedSeqOf(eventNumber: number, microseconds: number): number {
   return eventNumber * WRITE_MARKS + (Math.floor(microseconds) % WRITE_MARKS);
 }

@@ -1,6 +1,7 @@
 /**
- * Ids and buckets. All data of one owner is in one bucket, so that one script call can access it on Redis Cluster. An
- * elicitation id contains its bucket, so the id alone is enough to find the row.
+ * The ids of all things, and the buckets of their owners. All data of one owner is in one bucket, so that one script
+ * call can access it on Redis Cluster; an elicitation id contains its bucket, so that the id alone is enough to find
+ * the row. The names of Redis keys are not here.
  */
 
 export const BUCKET_COUNT = 64;
@@ -10,15 +11,18 @@ const ELICITATION_ID = /^el_([0-5][0-9]|6[0-3])[A-Za-z0-9_-]{22}$/;
 const APPROVAL_ID = /^ap_([0-5][0-9]|6[0-3])[A-Za-z0-9_-]{22}$/;
 const RECORD_ID = /^(?:el|ap)_([0-5][0-9]|6[0-3])[A-Za-z0-9_-]{22}$/;
 const MINTED_PREFIXES = ['el_', 'sr_'];
-/** A tenant, as tokens and settings name it. */
+/** The form of a tenant name in tokens and settings. */
 export const TENANT_ID = /^[A-Za-z0-9._-]{1,128}$/;
-/** An id that may be looked up. `.` and `..` are none: they would vanish from a path. */
+/**
+ * The form of an id that may be looked up. `.` and `..` are excluded, because a URL parser would remove them from a
+ * path.
+ */
 export const REFERENCE_ID = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,128}$/;
 
-/** What the ids of a family of records begin with: elicitations and approvals (`family.ts`). */
+/** The id prefixes of the record families: elicitations and approvals (`family.ts`). */
 export type FamilyPrefix = 'el' | 'ap';
 
-/** The person a question is for. */
+/** The person to whom a record belongs. */
 export interface Owner {
   readonly tenant: string;
   readonly userId: string;
@@ -28,7 +32,7 @@ export function isSameOwner(one: Owner, other: Owner): boolean {
   return one.tenant === other.tenant && one.userId === other.userId;
 }
 
-/** The stream request of one turn, together with its owner. */
+/** The stream request of a turn or question, together with its owner. */
 export interface StreamRef extends Owner {
   readonly streamRequestId: string;
 }
@@ -38,7 +42,7 @@ export function formatStreamPath({ tenant, userId, streamRequestId }: StreamRef)
   return `${formatOwnerPath({ tenant, userId })}/${encodeURIComponent(streamRequestId)}`;
 }
 
-/** The beginning of the paths of all stream requests of an owner, up to a slash. */
+/** The common prefix of the paths of an owner's stream requests, including the slash. */
 export function formatOwnerPath({ tenant, userId }: Owner): string {
   return [tenant, userId].map(encodeURIComponent).join('/');
 }
@@ -60,25 +64,25 @@ export function mintElicitationId(owner: Owner): string {
   return mintRecordId('el', owner);
 }
 
-/** Mints the id of a record of a family, in the same form. */
+/** Mints the id of a record of any family, in the same form. */
 export function mintRecordId(prefix: FamilyPrefix, owner: Owner): string {
   return `${prefix}_${String(bucketOf(owner)).padStart(2, '0')}${randomPart()}`;
 }
 
-/** The id of the message that a turn's reply becomes, in its stream and in the history. */
+/** The id of the message for a turn's reply, in its stream and in the history. */
 export function messageIdOf(streamRequestId: string): string {
   return `msg_${streamRequestId.slice(3)}`;
 }
 
 /**
- * The stream request of a question for which its asker chose none. No caller may choose it and no turn mints it, so the
- * question stays alone on it.
+ * The stream request of a question whose asker chose none. No caller may choose this id and no turn has it, so the
+ * question is alone on it.
  */
 export function ownStreamOf(elicitationId: string): string {
   return `sr_${elicitationId.slice(3)}`;
 }
 
-/** The elicitation whose own stream request this is. Undefined for all other stream requests. */
+/** The elicitation for which `ownStreamOf` gives this stream request. Undefined for all others. */
 export function elicitationOfOwnStream(streamRequestId: string): string | undefined {
   const id = `el_${streamRequestId.slice(3)}`;
   return isMintedStream(streamRequestId) && bucketOfElicitationId(id) !== undefined ? id : undefined;
@@ -90,15 +94,15 @@ export function mintStreamRequestId(): string {
 }
 
 /**
- * Derives the stream request id of a request under an idempotency key. The same owner and key always give the same id.
- * It has the form of a minted id, and reveals nothing about other owners that use the same key.
+ * Derives a stream request id from an idempotency key. The same owner and key always give the same id. It has the form
+ * of a minted id, and reveals nothing about other owners with the same key.
  */
 export async function keyedStreamRequestId({ tenant, userId }: Owner, key: string): Promise<string> {
   const name = new TextEncoder().encode(JSON.stringify([tenant, userId, key]));
   return `sr_${idText(new Uint8Array(await crypto.subtle.digest('SHA-256', name)))}`;
 }
 
-/** The bucket that an elicitation id contains. Undefined when Parley cannot have minted the id. */
+/** The bucket in an elicitation id. Undefined when Parley cannot have minted the id. */
 export function bucketOfElicitationId(id: string): number | undefined {
   const match = ELICITATION_ID.exec(id);
   return match === null ? undefined : Number(match[1]);
@@ -109,7 +113,7 @@ export function isApprovalId(id: string): boolean {
   return APPROVAL_ID.test(id);
 }
 
-/** The bucket that the id of a record contains, whatever its family. Undefined when Parley cannot have minted the id. */
+/** The bucket in the id of a record of any family. Undefined when Parley cannot have minted the id. */
 export function bucketOfRecordId(id: string): number | undefined {
   const match = RECORD_ID.exec(id);
   return match === null ? undefined : Number(match[1]);
@@ -120,7 +124,7 @@ export function bucketOf(owner: Owner): number {
   return hash32(`${owner.tenant}\u0000${owner.userId}`) % BUCKET_COUNT;
 }
 
-/** The bucket of a name that belongs to a tenant, but not or not yet to one owner. */
+/** The bucket of a tenant's name that has no single owner, or none yet. */
 export function bucketOfName(tenant: string, name: string): number {
   return hash32(`${tenant}\u0001${name}`) % BUCKET_COUNT;
 }
@@ -130,7 +134,10 @@ export function isMintedStream(streamRequestId: string): boolean {
   return streamRequestId.startsWith('sr_');
 }
 
-/** True for an id that a caller may choose: `[A-Za-z0-9._-]{1,128}` but `.` and `..`, without a prefix that Parley mints. */
+/**
+ * True for an id that a caller may choose: `[A-Za-z0-9._-]{1,128}` except `.` and `..`, without the prefix of a minted
+ * id.
+ */
 export function isCallerId(id: string): boolean {
   return isReferenceId(id) && !MINTED_PREFIXES.some((prefix) => id.startsWith(prefix));
 }

@@ -1,7 +1,7 @@
-/** One fault in a caller's input. `path` is where it is (`''` for the whole input); `message` states what to do. */
+/** One fault in a caller's input. `path` is its place (`''` for the whole input), and `message` says what to do. */
 export type Issue = { path: string; message: string };
 
-/** A reply lists at most this many faults, so that a small invalid input never causes a huge reply. */
+/** The maximum number of faults in a reply, so that a small invalid input never causes a huge reply. */
 const LISTED_ISSUES_MAX = 50;
 
 const SHOWN_NAME_MAX = 128;
@@ -11,7 +11,7 @@ export function addIssue(issues: Issue[], path: string, message: string): void {
   if (issues.length < LISTED_ISSUES_MAX) issues.push({ path, message });
 }
 
-/** A caller's key made safe to show in a path: no control characters, no lone surrogates, clipped. */
+/** Makes a caller's key safe to show in a path: without control characters and lone surrogates, and shortened. */
 export function shownName(name: string): string {
   return name.slice(0, SHOWN_NAME_MAX).replace(/[\p{Cc}\p{Surrogate}]/gu, '\u{fffd}');
 }

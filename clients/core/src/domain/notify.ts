@@ -1,3 +1,8 @@
+/**
+ * The rules and times of notices about open questions and approvals, as pure functions. Sending notices is the job of
+ * the channels.
+ */
+
 import { z } from 'zod';
 
 const TimeOfDay = z
@@ -10,7 +15,7 @@ const TimeZone = z
   .refine(isTimeZone, 'must be a time zone such as Europe/Berlin')
   .describe('IANA time zone, such as `Europe/Berlin`.');
 
-/** How a channel notifies the person of questions and approvals that are open. */
+/** How a channel notifies the person of open questions and approvals. */
 export const NotifyRules = z.strictObject({
   channel: z.literal('slack').describe('The channel.'),
   afterSeconds: z
@@ -44,10 +49,10 @@ export const NotifyRules = z.strictObject({
 });
 export type NotifyRules = z.infer<typeof NotifyRules>;
 
-// How many times as long as one that was not seen.
+// The first notice about a record that the person has seen comes this many times later.
 const SEEN_FACTOR = 10;
 
-/** When an open record is opened and when it expires, in ms. */
+/** When an open record was created and when it expires, in ms. */
 interface OpenTime {
   readonly openedAt: number;
   readonly expiresAt: number;
@@ -59,9 +64,9 @@ export function seenUntil({ openedAt, expiresAt }: OpenTime): number {
 }
 
 /**
- * When the channel first notifies the person of an open question or approval, outside of quiet hours and at once where
- * the time has passed. One that the person has seen comes with its first reminder or its escalation, if there is one, else
- * after ten times as long, and by half of its time. Pure.
+ * When the channel first notifies the person of an open record, outside of quiet hours; now, if that time has passed.
+ * If the person has seen the record, the first notice comes at the time of its first reminder or escalation, or else
+ * after ten times the usual time, but by half of its time at the latest. Pure.
  */
 export function firstNoticeAt(
   rules: NotifyRules,
@@ -75,7 +80,7 @@ export function firstNoticeAt(
   return endOfQuietHours(rules, Math.max(at, now));
 }
 
-/** What has been sent about an open question so far. Times are in ms. */
+/** What has already been sent about an open record. Times are in ms. */
 interface NotifyState {
   readonly openedAt: number;
   readonly now: number;
@@ -83,12 +88,12 @@ interface NotifyState {
   readonly isEscalated: boolean;
 }
 
-/** What is sent next, and when: at once where `at` has passed. */
+/** The next notice and its time; it is sent at once if `at` has passed. */
 type NextNotice =
   | { readonly type: 'reminder'; readonly at: number }
   | { readonly type: 'escalation'; readonly at: number; readonly to: string };
 
-/** The earlier of the next reminder and the escalation, outside of quiet hours; undefined when nothing remains. Pure. */
+/** The earlier of the next reminder and the escalation, outside of quiet hours; undefined if nothing remains. Pure. */
 export function nextNotice(rules: NotifyRules, state: NotifyState): NextNotice | undefined {
   const { remind, escalate } = rules;
   const firstAt = endOfQuietHours(rules, state.openedAt + rules.afterSeconds * 1_000);
@@ -104,7 +109,7 @@ export function nextNotice(rules: NotifyRules, state: NotifyState): NextNotice |
 const MINUTE_MS = 60_000;
 const DAY_MINUTES = 24 * 60;
 
-/** This time, or the end of the quiet hours that it lies in. Pure. */
+/** The given time, or the end of the quiet hours in which it lies. Pure. */
 export function endOfQuietHours({ quietHours }: Pick<NotifyRules, 'quietHours'>, at: number): number {
   if (quietHours === undefined) return at;
   const from = minutesOf(quietHours.from);

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 
-/** The value of a JSON text; undefined where it is none. */
+/** Parses a JSON text; undefined if it is not JSON. */
 export function jsonIn(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -9,7 +9,7 @@ export function jsonIn(text: string): unknown {
   }
 }
 
-/** What was kept as JSON; nothing when it is damaged. */
+/** Parses stored JSON by a schema; undefined if it is damaged. */
 export function parsed<Schema extends z.ZodType>(schema: Schema, text: string): z.output<Schema> | undefined {
   return schema.safeParse(jsonIn(text)).data;
 }

@@ -1,8 +1,8 @@
-/** True for a plain object, as JSON has them: neither a list nor a class instance. */
+/** True for a plain object, the kind that JSON has: neither a list nor a class instance. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
-  // Not compared with Object.prototype, because an object of another realm has a different one.
+  // It is not compared with Object.prototype, because objects of another realm have a different one.
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 

@@ -1,6 +1,6 @@
 /** Checks of text that people will read and that Redis must return unchanged. */
 
-// Directional overrides and isolates can make a question read differently from what it contains.
+// Directional overrides and isolates can make a text read differently from what it contains.
 const BIDI_CONTROLS = /[\u202a-\u202e\u2066-\u2069]/u;
 // Line breaks and tabs are ordinary in a message; other control characters are not.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: refusing them is the point
@@ -15,7 +15,7 @@ export function lengthOf(text: string): number {
   return length;
 }
 
-/** A text with the line breaks that an input has, whatever they were. */
+/** Normalises all kinds of line breaks to the one that an HTML input uses. */
 export function plainBreaks(text: string): string {
   return text.replace(/\r\n?/g, '\n');
 }
@@ -41,7 +41,7 @@ export function faultOfUserId(text: string): string | undefined {
   return undefined;
 }
 
-/** A time as callers read it (ISO 8601). */
+/** A time in the form that callers read (ISO 8601). */
 export function isoOf(milliseconds: number): string {
   return new Date(milliseconds).toISOString();
 }

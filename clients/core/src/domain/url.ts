@@ -1,20 +1,21 @@
-/** Which URLs may be shown to a person. Parley never fetches them. */
+/** Decides which URLs may be shown to a person. Parley never fetches them. */
 
 const LENGTH_MAX = 2048;
-// Exactly two slashes and no empty user. A browser reads other spellings differently in a page than in its address bar.
+// Exactly two slashes and no empty user, because browsers interpret other spellings differently in a page and in the
+// address bar.
 const PLAIN_FORM = /^https?:\/\/[^/?#@]+(?:[/?#]|$)/iu;
-/** The names of this machine, as `URL` has them. */
+/** The host names of this machine, as `URL` spells them. */
 export const LOOPBACK_HOSTS: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 export interface UrlRules {
-  /** Allow http on loopback hosts, for development. */
+  /** Allows http on loopback hosts, for development. */
   readonly allowLoopbackHttp: boolean;
 }
 
-/** The fault of a URL that a person will open, or undefined. Parses as a browser does (WHATWG URL). */
+/** The fault of a URL that a person will open, or undefined. The URL is parsed as a browser does (WHATWG URL). */
 export function faultOfUrl(text: string, rules: UrlRules): string | undefined {
   if (text.length > LENGTH_MAX) return `must be at most ${LENGTH_MAX} characters`;
-  // A browser removes tabs and line breaks before it parses, so it would open another URL than the one shown.
+  // A browser removes tabs and line breaks before parsing, so it would open another URL than the displayed one.
   if (/[^\u0021-\u007e]/u.test(text))
     return 'must be printable ASCII without blanks; percent-encode the rest';
   if (text.includes('\\')) return 'must not contain a backslash';
@@ -36,11 +37,12 @@ export type UrlWarning =
   /** The port is not the default port of the scheme. */
   | 'port'
   | 'not_encrypted'
-  /** It contains a user name or a password, which can be mistaken for the host. */
+  /** The URL contains a user name or a password, which can be mistaken for the host. */
   | 'user_info';
 
 /**
- * Reasons to be careful before opening a URL, for a card that shows it. An empty list does not mean that it is safe.
+ * Reasons to be careful before opening a URL, for a card that shows it. An empty list does not mean that the URL is
+ * safe.
  */
 export function warningsOfUrl(url: URL): UrlWarning[] {
   // Traffic on loopback cannot be intercepted, and development uses unusual ports there.

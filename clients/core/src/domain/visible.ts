@@ -1,10 +1,10 @@
 import { isRecord } from './plain-record.ts';
 import { taggedFlag } from './readable.ts';
 
-// Controls, lone surrogates, and what Unicode tells programs not to draw.
+// Control characters, lone surrogates, and what Unicode tells programs not to draw.
 const UNSEEN = String.raw`[\p{Cc}\p{Cs}\p{DI}\u2028\u2029\ufff9-\ufffb]`;
-// What ordinary text contains of them: line breaks, tabs and soft hyphens; joiners within words and emoji; one variation
-// selector behind a character.
+// The exceptions that ordinary text contains: line breaks, tabs and soft hyphens; joiners within words and emoji; one
+// variation selector after a character.
 const ORDINARY = [
   String.raw`[\t\n\r\xad]`,
   String.raw`(?<=[\p{L}\p{M}\p{N}])[\u200c\u200d](?=[\p{L}\p{M}\p{N}])`,
@@ -13,26 +13,29 @@ const ORDINARY = [
 ].join('|');
 const FLAG_OR_UNSEEN = new RegExp(`(${taggedFlag()})|(?!${ORDINARY})${UNSEEN}`, 'gu');
 
-/** Members that people read. What else there is, such as names and values, is sent back and stays as it is. */
+/** Members that people read. Everything else, such as names and values, is sent back and must stay unchanged. */
 const READ = new Set(['title', 'description', 'message', 'text', 'enumNames', 'examples', 'label']);
 const DATA = new Set(['const', 'enum', 'default']);
-/** Members of a schema whose own members have names that the author chose: `default` there is a field, and no keyword. */
+/** Members of a schema that contain names chosen by its author; there, `default` is a field and no keyword. */
 const MAPS = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas']);
 
 /**
- * Text from outside without what cannot be seen: controls, marks and overrides of direction, blanks without width, tags. All
- * text of servers, agents and askers that people read passes it where it enters.
+ * Removes invisible characters from outside text: control characters, direction marks and overrides, zero-width spaces,
+ * tags. All text of servers, agents and askers that people read passes this function where it enters.
  */
 export function visible(text: string): string {
   return text.replace(FLAG_OR_UNSEEN, (_found, flag?: string) => flag ?? '');
 }
 
-/** The same for all texts within a value. */
+/** Applies `visible` to all texts in a value. */
 export function visibleTexts<T>(value: T): T {
   return mapTexts(value, () => 'read') as T;
 }
 
-/** The same for the texts within a value that people read: titles, descriptions, messages, also those of a schema. */
+/**
+ * Applies `visible` to the texts in a value that people read: titles, descriptions and messages, including those of a
+ * schema.
+ */
 export function visibleLabels<T>(value: T): T {
   return mapTexts(value, (name, within) => {
     if (READ.has(name)) return 'read';
@@ -41,10 +44,13 @@ export function visibleLabels<T>(value: T): T {
   }) as T;
 }
 
-/** How the value of a member is treated: a text is read or kept, data is kept whole, and a map has schemas by names. */
+/**
+ * How the value of a member is treated: `read` cleans a text, `inner` descends, `data` is kept unchanged, and `map` has
+ * schemas by name.
+ */
 type Treatment = 'read' | 'inner' | 'data' | 'map';
 
-/** Copies a value. Others write it, so its depth has no bound and no recursion follows it. */
+/** Copies a value without recursion, because others write it and its depth is not limited. */
 function mapTexts(root: unknown, partOf: (name: string, within: Treatment) => Treatment): unknown {
   const holder = [root];
   const open: (readonly [holder: Record<string, unknown>, name: string, part: Treatment])[] = [

@@ -3,7 +3,7 @@ import { Tags } from '../tags.ts';
 import { RISKS } from './risk.ts';
 import { APPROVAL_STATUSES, DECISIONS } from './status.ts';
 
-/** What a tool says about itself. It comes from the tool's server and proves nothing; absent hints are unknown. */
+/** A tool's claims about itself. They come from the tool's server and prove nothing; absent ones are unknown. */
 export const ToolHints = z
   .object({
     readOnly: z.boolean().optional(),
@@ -14,7 +14,7 @@ export const ToolHints = z
   .describe("The tool's own account of what it can do (annotations of MCP).");
 export type ToolHints = z.infer<typeof ToolHints>;
 
-/** The tool of an approval. `name` is the one that the model uses. */
+/** The tool of an approval. `name` is the name that the model uses. */
 export const ApprovalTool = z.object({
   server: z.string(),
   serverTitle: z
@@ -27,7 +27,7 @@ export const ApprovalTool = z.object({
 });
 export type ApprovalTool = z.infer<typeof ApprovalTool>;
 
-/** For how many days an approval can be remembered at most. */
+/** The maximum number of days for which an approval can be remembered. */
 export const REMEMBER_DAYS_MAX = 365;
 
 /** How long an approval can be remembered: for its conversation, or for a number of days. */
@@ -43,7 +43,7 @@ export type Arguments = z.infer<typeof Arguments>;
 
 const Timestamp = z.iso.datetime().describe('ISO 8601, UTC');
 
-/** The approval on the wire. Only the asker and the owner get `editedArguments` and `reason` of a denial. */
+/** The wire form of an approval. Only the asker and the owner get `editedArguments` and the `reason` of a denial. */
 export const Approval = z
   .object({
     approvalId: z.string(),

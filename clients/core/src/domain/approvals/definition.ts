@@ -8,19 +8,19 @@ import { DECISIONS } from './status.ts';
 export interface ApprovalDefinition extends RecordDefinition {
   readonly toolCallId: string;
   readonly step: string;
-  /** Title of the agent that asks, and its configured id. */
+  /** The title of the asking agent, and its configured id. */
   readonly agent: string;
   readonly agentId: string;
   readonly tool: ApprovalTool;
-  /** With secret values masked: an approval holds no secret. */
+  /** The arguments with secret values masked; an approval never contains a secret. */
   readonly arguments: Arguments;
   readonly masked: readonly string[];
   readonly inputSchema?: Readonly<Record<string, unknown>>;
   readonly remember?: RememberFor;
   readonly risk?: Risk;
-  /** Texts by which operators find the approval. */
+  /** Labels by which operators find the approval. */
   readonly tags?: readonly string[];
-  /** Names the rule that demanded the approval; remembered approvals hold for this rule only. */
+  /** The name of the rule that required the approval. A remembered approval applies only to this rule. */
   readonly rule: string;
 }
 
@@ -33,7 +33,7 @@ export const ApprovalSettlement = z.object({
   remember: z.boolean().optional(),
   responseId: z.string().optional(),
   surface: z.string().optional(),
-  /** The service key that withdrew, for logs. */
+  /** The service key that withdrew the approval, for logs. */
   key: z.string().optional(),
 });
 export type ApprovalSettlement = z.infer<typeof ApprovalSettlement>;

@@ -1,4 +1,4 @@
-/** The JSON pointer (RFC 6901) of a value. */
+/** The JSON pointer (RFC 6901) to a value. */
 export function pointerOf(path: readonly PropertyKey[]): string {
   return path.map((name) => `/${String(name).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }

@@ -2,7 +2,7 @@ import { readableLine } from '../readable.ts';
 import type { ApprovalTool } from './approval.ts';
 import { type Risk, riskNote } from './risk.ts';
 
-/** What people read as the name of a tool's server: its title, or its id in a record of a build that stored none. */
+/** The readable name of a tool's server: its title, or its id in a record of a build that stored no title. */
 export function titleOfServer({
   server,
   serverTitle = '',
@@ -10,7 +10,7 @@ export function titleOfServer({
   return serverTitle.trim() === '' ? server : serverTitle;
 }
 
-/** What people read as the name of a tool: its title, or its name where its server gave none or a blank one. */
+/** The readable name of a tool: its title, or its name if its server gave no title or a blank one. */
 export function titleOfTool({ name, title = '' }: Pick<ApprovalTool, 'name' | 'title'>): string {
   return title.trim() === '' ? name : title;
 }
@@ -22,8 +22,8 @@ interface TitledCall {
 }
 
 /**
- * What an approval is about, on one line, as surfaces without cards say it. The agent, the tool and the server come first:
- * the server chooses the title.
+ * One line about an approval, for surfaces without cards. Agent, tool and server come first, because the server chooses
+ * the title and could imitate them.
  */
 export function callText({ agent, tool, risk }: TitledCall): string {
   const { name, title } = tool;

@@ -6,13 +6,13 @@ import { faultOfProse, faultOfUserId } from '../text.ts';
 import { Context } from './elicitation.ts';
 import { COMPLETIONS, MODES } from './status.ts';
 
-/** Limits of an ask. The length of the message is limited by configuration (`PARLEY_LIMIT_MESSAGE_CHARACTERS`). */
+/** The limits of an ask. The length of the message is limited by configuration (`PARLEY_LIMIT_MESSAGE_CHARACTERS`). */
 export const TIMEOUT_SECONDS_MAX = 604_800;
 export const TIMEOUT_SECONDS_DEFAULT = 600;
 const TITLE_CHARACTERS_MAX = 200;
 const DESCRIPTION_CHARACTERS_MAX = 10_000;
 
-/** A string in which `faultOf` finds no fault. */
+/** A schema for strings in which `faultOf` finds no fault. */
 function checked(faultOf: (text: string) => string | undefined) {
   return z.string().superRefine((text, issues) => {
     const fault = faultOf(text);
@@ -28,7 +28,7 @@ export const CallerId = checked((text) =>
 
 export const UserId = checked(faultOfUserId).describe('1 to 255 characters');
 
-/** The body with which a service asks a person a question, as it was sent: defaults are applied later (`define`). */
+/** The body with which a service asks a question, as it was sent. `define` applies defaults later. */
 export const AskInput = z
   .strictObject({
     userId: UserId,
@@ -54,7 +54,8 @@ export const AskInput = z
       .describe('How much harm a wrong answer can do. Inboxes begin with the highest.'),
     context: Context.optional(),
     tags: Tags.optional(),
-    // The form's schema checks the values later. Checking each of them here would cost more than the rest of the body.
+    // The values are checked later against the form's schema. Checking each of them here would cost more than the rest
+    // of the body.
     onUnavailable: z
       .strictObject({ content: z.record(z.string(), z.unknown()) })
       .optional()

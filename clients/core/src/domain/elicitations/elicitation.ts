@@ -3,7 +3,7 @@ import { RISKS } from '../approvals/risk.ts';
 import { Tags } from '../tags.ts';
 import { ACTIONS, COMPLETIONS, MODES, STATUSES } from './status.ts';
 
-/** Why a question was asked. `trigger` is a short word such as `credential_required`. Unknown keys are kept. */
+/** Why a question was asked. `trigger` is a short code such as `credential_required`. Unknown keys are kept. */
 export const Context = z
   .looseObject({
     trigger: z
@@ -29,7 +29,7 @@ export type OnUnavailable = z.infer<typeof OnUnavailable>;
 
 const Timestamp = z.iso.datetime().describe('ISO 8601, UTC');
 
-/** The elicitation on the wire. Only the asker and the owner get `content`. */
+/** The wire form of an elicitation. Only the asker and the owner get `content`. */
 export const Elicitation = z
   .object({
     elicitationId: z.string(),

@@ -1,6 +1,6 @@
 /**
- * Statuses, actions and modes of an elicitation. The file imports nothing, which keeps browser bundles small. The
- * meaning of each status is in docs/http-api.md.
+ * The statuses, actions and modes of an elicitation. This file imports nothing, which keeps browser bundles small.
+ * docs/http-api.md explains each status.
  */
 
 /** Every status. The last five are terminal. */
@@ -26,11 +26,14 @@ export type Action = (typeof ACTIONS)[number];
 export const MODES = ['form', 'url'] as const;
 export type Mode = (typeof MODES)[number];
 
-/** Which command finishes a url elicitation: `complete` with `server`, `accept` with `client`. */
+/** Which command finishes a url elicitation: `complete` for `server`, `accept` for `client`. */
 export const COMPLETIONS = ['server', 'client'] as const;
 export type Completion = (typeof COMPLETIONS)[number];
 
-/** True for a status that never changes again. A status that this build does not know is one: a newer build ended the row. */
+/**
+ * True for a terminal status. An unknown status is terminal too, because only a newer build can have ended the row with
+ * it.
+ */
 export function isTerminal(status: Status): status is TerminalStatus {
   return status !== 'pending' && status !== 'opened';
 }

@@ -18,14 +18,14 @@ export const DEFAULT_FORM_CAPS: FormCaps = {
   descriptionLength: 4096,
 };
 
-/** schema > properties > field > items > anyOf > option */
+/** The depth of: schema > properties > field > items > anyOf > option. */
 const DEPTH_MAX = 6;
 
 type JsonNode = { value: unknown; path: string; depth: number };
 
 /**
- * Reports a schema that is too wide, too large or too deep. It does not recurse, serializes nothing, and stops at the
- * first limit that is exceeded. So the caps bound its cost, for cyclic values too.
+ * Reports a schema that is too wide, too large or too deep. It neither recurses nor serializes, and stops at the first
+ * exceeded limit, so the caps limit its cost even for cyclic values.
  */
 export function findExcess(input: unknown, caps: FormCaps, depthMax = DEPTH_MAX): Issue | undefined {
   const properties = isRecord(input) ? own(input, 'properties') : undefined;
@@ -54,13 +54,13 @@ function childKeys(value: unknown): string[] {
 function childOf({ value, path, depth }: JsonNode, key: string): JsonNode {
   return {
     value: (value as Record<string, unknown>)[key],
-    // The path names the field, and nothing below it.
+    // The path names the field, but nothing below it.
     path: depth < 3 ? joinPath(path, shownName(key)) : path,
     depth: depth + 1,
   };
 }
 
-/** Bytes of a value's JSON without its children. May stop counting once they exceed `room`. */
+/** The bytes of a value's JSON without its children. Counting may stop once they exceed `room`. */
 function shallowBytes(value: unknown, room: number): number {
   if (typeof value === 'string') return stringBytes(value, room);
   if (Array.isArray(value)) return 2 + Math.max(0, value.length - 1);
@@ -82,7 +82,7 @@ function stringBytes(text: string, room: number): number {
   return bytes;
 }
 
-/** Number of bytes beyond the first that a code unit takes in UTF-8 JSON, because it is escaped or not ASCII. */
+/** How many bytes beyond the first a code unit takes in UTF-8 JSON, because it is escaped or not ASCII. */
 function extraBytes(text: string, at: number): number {
   const unit = text.charCodeAt(at);
   if (unit < 0x20) return '\b\t\n\f\r'.includes(text.charAt(at)) ? 1 : 5;

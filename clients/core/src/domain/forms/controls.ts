@@ -1,3 +1,8 @@
+/**
+ * Derives the controls of a form from its schema, once for all surfaces, so that labels, order and presets never
+ * differ. Drawing a control, and checking its value, are elsewhere.
+ */
+
 import { isRecord } from '../plain-record.ts';
 import { readable, readableLine } from '../readable.ts';
 import { TEXT_FORMATS, type TextFormat } from './formats.ts';
@@ -10,10 +15,10 @@ import {
   optionsOf,
 } from './value.ts';
 
-/** A text that may have more characters gets several lines. Most schemas without bounds ask for a name or a word. */
+/** A text that may be longer than this gets several lines. Most schemas without bounds ask for a name or a word. */
 const LINE_MAX = 200;
 
-/** One choice of a select: `value` is answered, `label` is shown. */
+/** One choice of a select: the answer contains `value`, and the person sees `label`. */
 export interface FormChoice {
   readonly value: string;
   readonly label: string;
@@ -21,33 +26,35 @@ export interface FormChoice {
 
 export type ControlKind = 'text' | TextFormat | 'number' | 'integer' | 'boolean' | 'select' | 'multi';
 
-/** One field of a form as a person meets it. All its texts are safe to show. */
+/** One field of a form as a person sees it. All its texts are safe to show. */
 export interface FormControl {
   readonly kind: ControlKind;
   /** The property's name. It may be `__proto__`: use it as a key of Maps, never of plain objects. */
   readonly name: string;
-  /** The title on one line, or else the name; both where another field has the same title. */
+  /** The title on one line, or the name if there is none; both if another field has the same title. */
   readonly label: string;
   readonly description: string | undefined;
   readonly isRequired: boolean;
   /**
-   * The value before the person does anything, from `default`: every reader answers it as it is where its input still is as
-   * it was drawn. An optional field has no empty text or list, which its input could not tell from no answer.
+   * The preset, from `default`. An untouched input answers it unchanged on every surface. An optional field never has
+   * an empty text or list as its preset, because an input could not distinguish that from no answer.
    */
   readonly initial: FormValue | undefined;
-  /** The choices of a select or multi select, in their order. The words of a boolean are the surface's own. */
+  /** The choices of a select or multi select, in order. A boolean has none; each surface has its own words for it. */
   readonly choices: readonly FormChoice[];
-  /** The least and the most: of a number itself, of the characters (code points) of a text, of the choices of a list. */
+  /**
+   * The minimum and the maximum: of a number, of the characters (code points) of a text, or of the number of choices.
+   */
   readonly least?: number | undefined;
   readonly most?: number | undefined;
-  /** Whether a text gets several lines: only if its bounds or its default require that. */
+  /** Whether a text has several lines: only if its bounds or its default require that. */
   readonly hasLines: boolean;
   readonly schema: FormField;
 }
 
 /**
- * The controls of a `requestedSchema`, in its order, as every surface draws them. Accepts any value; an unreadable field is
- * omitted, so that the person sees the server's error about it.
+ * The controls of a `requestedSchema`, in its order, as every surface draws them. Accepts any value. An unreadable
+ * field is omitted, and the person then sees the server's error about it.
  */
 export function controlsOf(requestedSchema: unknown): FormControl[] {
   const { properties, required } = isRecord(requestedSchema) ? requestedSchema : {};
@@ -57,7 +64,7 @@ export function controlsOf(requestedSchema: unknown): FormControl[] {
       const isRequired = Array.isArray(required) && required.includes(name);
       return controlOf(name, isRequired, schema as FormField) ?? [];
     } catch {
-      // What is read of an unknown schema may have any type.
+      // An unknown schema may have any types, so reading it may throw.
       return [];
     }
   });
@@ -89,7 +96,7 @@ function controlOf(name: string, isRequired: boolean, schema: FormField): FormCo
         ...control,
         kind: 'multi',
         choices,
-        // What nobody touched is answered in the same order on every surface.
+        // Sorting makes an untouched answer the same on every surface.
         initial: presetOf(isRequired, preset && inOrder(choices, preset)),
         least: minItems || undefined,
         most: maxItems,
@@ -119,12 +126,12 @@ function presetOf<Value extends string | readonly string[]>(isRequired: boolean,
   return isRequired || value?.length ? value : undefined;
 }
 
-/** The values among the choices, in their order. */
+/** Puts values in the order of the choices. */
 export function inOrder(choices: readonly FormChoice[], values: readonly string[]): string[] {
   return choices.map(({ value }) => value).filter((value) => values.includes(value));
 }
 
-/** The bounds of a number: those of a whole number are whole numbers. */
+/** The bounds of a number. For an integer, they are rounded to integers. */
 function boundsOf({ type, minimum, maximum }: NumberField) {
   return type === 'integer'
     ? { least: minimum && Math.ceil(minimum), most: maximum && Math.floor(maximum) }
@@ -146,11 +153,14 @@ function nameOf(title = '', otherwise: string): string {
   return readableLine(title) || readableLine(otherwise) || '–';
 }
 
-/** Labels that would be alike show what they stand for, too; where even that is alike, all show their position. */
+/**
+ * Makes equal labels different by adding the name or value that they stand for; if even that is equal, all get their
+ * position.
+ */
 function toldApart<Shown extends { readonly label: string } & Record<Key, string>, Key extends string>(
   all: Shown[],
   key: Key,
-  // What one label becomes may be another's title.
+  // A second round is necessary, because an extended label may equal another title.
   rounds = 2,
   shown = all,
 ): Shown[] {

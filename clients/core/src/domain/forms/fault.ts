@@ -16,7 +16,7 @@ const PLAIN = {
   nul: 'must not contain the NUL character',
 } as const;
 
-/** The messages of rules with a limit: the text before the number, and the text after it. */
+/** The messages of rules with a limit, as the texts before and after the number. */
 const LIMITED = {
   minLength: ['must be at least', ' characters'],
   maxLength: ['must be at most', ' characters'],

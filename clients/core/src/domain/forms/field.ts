@@ -1,3 +1,8 @@
+/**
+ * Reads one field of a form schema and refuses what is outside the subset of MCP elicitation. The schema as a whole is
+ * read in `schema.ts`, and answers are checked in `value.ts`.
+ */
+
 import { joinPath } from '../issue.ts';
 import { isRecord, own } from '../plain-record.ts';
 import { textOfFault } from './fault.ts';
@@ -34,7 +39,8 @@ const choice = prose(() => ANSWER_TEXT_MAX);
 export const LABELS = { title, description };
 
 /**
- * Keywords of every field. `type` has selected the shape, and `default` is checked once the rest of the field is read.
+ * The keywords of every field. `type` has already selected the shape, and `default` is checked after the rest of the
+ * field.
  */
 const COMMON: Record<string, Reader> = { type: (value) => value, ...LABELS, default: (value) => value };
 
@@ -88,7 +94,7 @@ const MULTI_SELECT: Shape = {
   needs: ['items'],
 };
 
-/** Copies a field of the subset; or records its faults and returns undefined. */
+/** Copies a field of the subset, or records its faults and returns undefined. */
 export function readField(raw: unknown, path: string, reading: SchemaReading): FormField | undefined {
   if (!isRecord(raw)) return refuse(reading, path, 'must be an object that describes a field');
   const shape = shapeOf(raw, reading);
@@ -139,7 +145,7 @@ function refuseKind(raw: Record<string, unknown>, path: string, reading: SchemaR
 
 type Clash = { keyword: string; message: string };
 
-/** Finds a keyword that contradicts the others, so that no answer could be valid. */
+/** Finds a keyword that contradicts others, so that no answer could be valid. */
 function findClash(field: FormField): Clash | undefined {
   switch (field.type) {
     case 'number':

@@ -27,18 +27,18 @@ export function fitsFormat(format: TextFormat, text: string): boolean {
   return FITS[format](text);
 }
 
-/** The message for a text that does not have the format, in English. */
+/** The English message for a text that does not have the format. */
 export function textOfFormat(format: TextFormat): string {
   return FAULTS[format];
 }
 
-/** The message for a text that does not have the format; undefined when it has. */
+/** The message for a text without the format; undefined if the text has it. */
 export function faultOfFormat(format: TextFormat, text: string): string | undefined {
   return fitsFormat(format, text) ? undefined : textOfFormat(format);
 }
 
 /**
- * A dot-atom, `@`, and a host name with at least two labels, as mail servers accept them. Quoted local parts are not
+ * Accepts a dot-atom, `@`, and a host name with at least two labels, as mail servers do. Quoted local parts are not
  * valid.
  */
 function isEmail(text: string): boolean {
@@ -50,24 +50,24 @@ function isEmail(text: string): boolean {
     local.every((atom) => /^[\w!#$%&'*+/=?^`{|}~-]+$/.test(atom)) &&
     host.length > 1 &&
     host.every((label) => /^[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?$/i.test(label)) &&
-    // Letters, or a Punycode label, which also contains digits and hyphens.
+    // The last label has only letters, or is a Punycode label, which also contains digits and hyphens.
     /^[a-z][a-z\d-]+$/i.test(host.at(-1) ?? '')
   );
 }
 
 function isUri(text: string): boolean {
-  // URL removes tabs, line breaks and outer blanks, so the stored text would differ from the URL that was checked.
+  // URL ignores tabs, line breaks and outer blanks, so the stored text would differ from the checked URL.
   if (/[\s\p{Cc}]/u.test(text) || !URL.canParse(text)) return false;
   return !['javascript:', 'vbscript:', 'data:'].includes(new URL(text).protocol);
 }
 
 function isDate(text: string): boolean {
-  // A day that does not exist gives no date, or another one.
+  // For a day that does not exist, Date gives no date or another one.
   return /^\d{4}-\d{2}-\d{2}$/.test(text) && new Date(text).toJSON()?.startsWith(text) === true;
 }
 
 function isDateTime(text: string): boolean {
-  // Leap seconds are not valid: Date and most other implementations cannot represent them.
+  // Leap seconds are not valid, because Date and most other implementations cannot represent them.
   const clock = /^t([01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/i;
   return isDate(text.slice(0, 10)) && clock.test(text.slice(10));
 }

@@ -1,13 +1,13 @@
 import type { FormControl } from './controls.ts';
 
-/** `1 choice`, `1,234 choices`. */
+/** A count with its noun: `1 choice`, `1,234 choices`. */
 export function countOf(amount: number, noun: string): string {
   return `${amount.toLocaleString('en')} ${noun}${amount === 1 ? '' : 's'}`;
 }
 
-/** What the bounds of a control allow, in English; undefined without bounds. */
+/** What the bounds of a control allow, in English; undefined if it has none. */
 export function hintOf({ kind, least, most }: FormControl): string | undefined {
-  // As a number field accepts it, without thousands separators.
+  // Numbers are written as a number field accepts them, without thousands separators.
   const say = (amount: number) =>
     kind === 'number' || kind === 'integer'
       ? String(amount)

@@ -2,13 +2,13 @@ import { isRecord } from '../plain-record.ts';
 import { controlsOf, type FormControl } from './controls.ts';
 
 /**
- * The `requestedSchema` for a client that draws its own controls: with the labels that all other surfaces show, as titles.
- * It accepts the same answers. Choices have the titles of the current protocols, which know no `enumNames`.
+ * A `requestedSchema` for clients that draw their own controls: its titles are the labels that all other surfaces show.
+ * It accepts the same answers. Choices are titled as in the current protocols, which have no `enumNames`.
  */
 export function labelledSchema<Schema>(requestedSchema: Schema): Schema {
   if (!isRecord(requestedSchema) || !isRecord(requestedSchema.properties)) return requestedSchema;
   const labelled = controlsOf(requestedSchema).map((control) => [control.name, labelledField(control)]);
-  // Unlike assignment, this creates an own property for any name. What cannot be read stays as it is.
+  // Object.fromEntries creates an own property for any name, unlike assignment. Unreadable fields stay unchanged.
   return {
     ...requestedSchema,
     properties: { ...requestedSchema.properties, ...Object.fromEntries(labelled) },

@@ -1,19 +1,19 @@
 import { RE2JS } from 're2js';
 
-/** The longest pattern that is compiled. Repetitions are bounded by RE2, so that this bounds the compiled size. */
+/** The longest pattern that is compiled. RE2 limits repetitions, so this also limits the compiled size. */
 export const PATTERN_LENGTH_MAX = 256;
 
-/** A regular expression that is matched in a time proportional to its size and to the text. */
+/** A regular expression whose matching time is proportional to its size and to the length of the text. */
 interface LinearPattern {
-  /** In compiled instructions. */
+  /** The size in compiled instructions. */
   readonly size: number;
-  /** Whether some part of the text matches: patterns are not anchored. */
+  /** Whether any part of the text matches, because patterns are not anchored. */
   isIn(text: string): boolean;
 }
 
 /**
- * Compiles a pattern that others wrote, in the syntax of JavaScript, with RE2: it has neither look-around nor
- * back-references. Throws for other patterns.
+ * Compiles an untrusted pattern in JavaScript syntax with RE2, which has neither look-around nor back-references.
+ * Throws for other patterns.
  */
 export function compileLinear(pattern: string): LinearPattern {
   if (pattern.length > PATTERN_LENGTH_MAX) throw new Error('The pattern is too long.');

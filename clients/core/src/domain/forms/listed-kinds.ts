@@ -1,4 +1,4 @@
-/** The kinds of fields by the names that agents use for them in lists of `{name, prompt, type, options}`. */
+/** The kinds of fields, by the type names that agents use in lists of `{name, prompt, type, options}`. */
 export const LISTED_KINDS = {
   text: 'text',
   string: 'text',
@@ -14,13 +14,13 @@ export const LISTED_KINDS = {
   password: 'secret',
 } as const;
 
-/** A name of the type of a listed field. */
+/** A type name of a listed field. */
 type ListedType = keyof typeof LISTED_KINDS;
 
-/** All names of types, in the order of the documentation. */
+/** All type names, in the order of the documentation. */
 export const LISTED_TYPES = Object.keys(LISTED_KINDS) as readonly ListedType[];
 
-/** True for a known name of a type. */
+/** True for a known type name. */
 export function isListedType(type: string): type is ListedType {
   return Object.hasOwn(LISTED_KINDS, type);
 }

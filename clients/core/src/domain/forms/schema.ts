@@ -25,8 +25,7 @@ type FormSchemaCheck = { ok: true; schema: FormSchema } | { ok: false; issues: I
 
 const NAME_LENGTH_MAX = 128;
 const SCHEMA_URI_LENGTH_MAX = 256;
-/** Names with a special meaning in JavaScript objects. */
-/** Names that code takes for something else than a property. */
+/** Property names that clash with special names of JavaScript objects. */
 export const RESERVED_NAMES = ['__proto__', 'constructor', 'prototype'];
 
 const FORM: Shape = {
@@ -46,14 +45,14 @@ const FORM: Shape = {
 };
 
 export interface FormSchemaOptions {
-  /** True accepts `pattern` in string fields. For the adapters of protocols that have it. */
+  /** True accepts `pattern` in string fields, for adapters of protocols that allow it. */
   readonly patterns?: boolean | undefined;
 }
 
 /**
- * Checks a `requestedSchema` against the subset (MCP 2025-11-25 and 2026-07-28). Returns a copy, which would pass the same
- * check unchanged. Accepts any plain data and never throws. Size, width and depth are checked first. A key whose value is
- * `undefined` counts as absent.
+ * Checks a `requestedSchema` against the subset (MCP 2025-11-25 and 2026-07-28). Returns a copy, which would pass the
+ * same check unchanged. Accepts any plain data and never throws. Size, width and depth are checked first. A key with
+ * the value `undefined` counts as absent.
  */
 export function checkFormSchema(
   input: unknown,

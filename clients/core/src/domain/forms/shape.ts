@@ -1,3 +1,8 @@
+/**
+ * The pieces from which the schema reader is built: shapes, keyword readers, and hints for unsupported keywords. Which
+ * keywords a field may have is in `field.ts`.
+ */
+
 import { addIssue, type Issue, joinPath, shownName } from '../issue.ts';
 import { isRecord, own } from '../plain-record.ts';
 import { faultOfProse } from '../text.ts';
@@ -6,17 +11,19 @@ import type { FormCaps } from './bounds.ts';
 export type SchemaReading = {
   issues: Issue[];
   caps: FormCaps;
-  /** Size that the remaining patterns of the form may have together. Absent: a form may have no patterns. */
+  /**
+   * The compiled size that further patterns of the form may have together. If absent, the form may have no patterns.
+   */
   patternRoom?: number;
 };
 
-/** Returns a checked copy of a keyword's value; or records an issue and returns undefined. */
+/** Returns a checked copy of a keyword's value, or records an issue and returns undefined. */
 export type Reader = (value: unknown, path: string, reading: SchemaReading) => unknown;
 
-/** A kind of object in the subset: the keywords it may have, and those it must have. */
+/** A kind of object in the subset: the allowed keywords, and the required ones. */
 export type Shape = { name: string; keywords: Record<string, Reader>; needs: string[] };
 
-/** Hints for unsupported keywords that people often use. */
+/** Hints for unsupported keywords that are used often. */
 const INSTEAD = new Map([
   ['pattern', 'regular expressions are not supported: use minLength, maxLength or format'],
   ['exclusiveMinimum', 'exclusive bounds are not supported: use minimum'],
@@ -28,7 +35,7 @@ const INSTEAD = new Map([
   ['uniqueItems', 'remove it: an answer never repeats a choice'],
 ]);
 
-/** Copies the keywords of an object that has the shape. Returns undefined when there is any fault in or below it. */
+/** Copies the keywords of an object with the shape. Returns undefined if there is a fault in or below it. */
 export function readShape(raw: unknown, path: string, shape: Shape, reading: SchemaReading) {
   if (!isRecord(raw)) return refuse(reading, path, `must be an object that describes a ${shape.name}`);
   const copy: [string, unknown][] = [];
@@ -48,7 +55,7 @@ export function readShape(raw: unknown, path: string, shape: Shape, reading: Sch
     sound = false;
     refuse(reading, joinPath(path, key), `is missing: a ${shape.name} needs ${shape.needs.join(' and ')}`);
   }
-  // Unlike assignment, this makes an own key of any name, even of `__proto__`.
+  // Object.fromEntries makes an own key of any name, even of `__proto__`, unlike assignment.
   return sound ? Object.fromEntries(copy) : undefined;
 }
 
@@ -56,17 +63,17 @@ function takenBy(shape: Shape): string {
   return Object.keys(shape.keywords).join(', ');
 }
 
-/** A hint for a keyword that no shape takes. */
+/** A hint for a keyword that no shape allows. */
 export function replacementFor(key: string): string | undefined {
   return INSTEAD.get(key);
 }
 
-/** Records an issue. Returns undefined, which a reader returns in turn. */
+/** Records an issue. Returns undefined, so that a reader can return the result of this call. */
 export function refuse(reading: SchemaReading, path: string, message: string): undefined {
   addIssue(reading.issues, path, message);
 }
 
-/** A reader that accepts one value only. */
+/** A reader that accepts only one value. */
 export function only(expected: string | boolean): Reader {
   return (value, path, reading) =>
     value === expected ? value : refuse(reading, path, `must be ${JSON.stringify(expected)}`);

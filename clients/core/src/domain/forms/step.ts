@@ -1,4 +1,4 @@
-/** Decimals are not exact: 0.3 is 2.9999999999999996 times 0.1. */
+/** The tolerance for inexact decimals: 0.3 is 2.9999999999999996 times 0.1. */
 const TOLERANCE = 1e-9;
 
 /** True when the value is a whole multiple of `step`, which is above 0. */

@@ -1,6 +1,6 @@
 /**
- * The number that a person typed, in plain or scientific notation; undefined for other notations, such as hexadecimal or
- * grouped digits. A text with a fraction is no integer, even if it would be rounded to one.
+ * The number that a person typed, in plain or scientific notation. Undefined for other notations, such as hexadecimal
+ * or grouped digits. A text with a fraction is no integer, even if it would be rounded to one.
  */
 export function readTypedNumber(kind: 'number' | 'integer', text: string): number | undefined {
   const plain = text.replace(/^\u2212/, '-');
@@ -9,7 +9,7 @@ export function readTypedNumber(kind: 'number' | 'integer', text: string): numbe
   return Number(plain);
 }
 
-/** True for a typed number with digits other than zero behind its decimal point. */
+/** True for a typed number with digits other than zero after its decimal point. */
 export function isTypedFraction(text: string): boolean {
   const [fraction = ''] = /\.\d*$/.exec(text) ?? [];
   return /[1-9]/.test(fraction);

@@ -1,8 +1,13 @@
+/**
+ * The types of form fields and values, and the check of one value. Schemas are read in `field.ts`, and whole answers
+ * are checked in `answer.ts`.
+ */
+
 import { lengthOf } from '../text.ts';
 import type { Fault } from './fault.ts';
 import { fitsFormat, type TextFormat } from './formats.ts';
 
-/** The longest text an answer may hold, in code points, whatever `maxLength` says. */
+/** The longest text in an answer, in code points, whatever `maxLength` says. */
 export const ANSWER_TEXT_MAX = 10_000;
 
 type Labels = { title?: string; description?: string };
@@ -23,12 +28,12 @@ export type NumberField = Labels & {
   type: 'number' | 'integer';
   minimum?: number;
   maximum?: number;
-  /** The value is a whole multiple of this. For the adapters of protocols that have it. */
+  /** The value must be a multiple of this. Only for adapters of protocols that allow it. */
   multipleOf?: number;
   default?: number;
 };
 type BooleanField = Labels & { type: 'boolean'; default?: boolean };
-/** Single select without titles, or with the legacy `enumNames`, which has one title for each value. */
+/** A single select without titles, or with the legacy `enumNames`, which has one title for each value. */
 export type SelectField = Labels & { type: 'string'; enum: string[]; enumNames?: string[]; default?: string };
 type TitledSelectField = Labels & { type: 'string'; oneOf: FormOption[]; default?: string };
 export type MultiSelectField = Labels & {
@@ -39,7 +44,7 @@ export type MultiSelectField = Labels & {
   default?: string[];
 };
 
-/** What offers choices: a select, or the items of a multi select. */
+/** A list of choices: a select, or the items of a multi select. */
 export type Offering =
   | { readonly enum: readonly string[]; readonly enumNames?: readonly string[] }
   | { readonly oneOf: readonly FormOption[] }
@@ -100,7 +105,7 @@ function faultOfString(field: TextField | SelectField | TitledSelectField, value
 
 function faultOfText({ minLength = 0, maxLength, format }: TextField, value: string): Fault | undefined {
   const most = Math.min(maxLength ?? ANSWER_TEXT_MAX, ANSWER_TEXT_MAX);
-  // A code point has at most two code units, so a huge text need not be counted.
+  // A code point has at most two code units, so the code points of a huge text need not be counted.
   const length = value.length > 2 * most ? value.length : lengthOf(value);
   if (length > most) return { rule: 'maxLength', limit: most };
   if (length < minLength) return { rule: 'minLength', limit: minLength };
@@ -123,7 +128,7 @@ function checkChoices({ items, minItems = 0, maxItems }: MultiSelectField, value
   if (!Array.isArray(value)) return refuse({ rule: 'list' });
   const offered = valuesOf(items);
   const most = Math.min(maxItems ?? offered.length, offered.length);
-  // The length is checked before the entries, so that a huge list is refused cheaply.
+  // The length is checked before the entries, so that a huge list is refused quickly.
   if (value.length > most) return refuse({ rule: 'maxItems', limit: most });
   if (value.length < minItems) return refuse({ rule: 'minItems', limit: minItems });
   const chosen = new Set<string>();

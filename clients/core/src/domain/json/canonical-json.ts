@@ -1,6 +1,6 @@
 /**
- * The JSON of a JSON value in its one canonical form (RFC 8785): without white space, and with the members of objects in
- * the order of the UTF-16 code units of their names. Members that are undefined are left out.
+ * The canonical JSON (RFC 8785) of a JSON value: without white space, and with object members sorted by the UTF-16 code
+ * units of their names. Undefined members are omitted.
  */
 export function canonicalJson(value: unknown): string {
   if (value === null || typeof value !== 'object') return JSON.stringify(value) ?? 'null';

@@ -1,17 +1,17 @@
-/** What the card of an MCP call is told about it by the server: both sides name it by these types. */
+/** The state of an MCP call as its server reports it to the card of the call. Both sides use these types. */
 
-/** `unknown`: no such call is under way, or its result was fetched. */
+/** `unknown`: no such call is running, or its result was already fetched. */
 export const CARD_STATUSES = ['working', 'waiting', 'ended', 'unknown'] as const;
 export type CardStatus = (typeof CARD_STATUSES)[number];
 
-/** What the user decides in another place, in one line; with the address of its page where there is one. */
+/** What the user decides elsewhere, in one line, with the address of its page if there is one. */
 export interface ElsewhereLine {
   readonly id: string;
   readonly text: string;
   readonly url?: string;
 }
 
-/** How far a call has come. The texts are those of servers, in one line each, and safe to show. */
+/** The progress of a call. The texts come from servers, are single lines, and are safe to show. */
 export interface CardProgress {
   /** The tool that was used last. */
   readonly tool?: string;
