@@ -1,6 +1,7 @@
 /**
- * Builds the widget: `node build.mjs` writes dist/ and fails when the card has grown past its budget or holds what a strict page refuses.
- * Each step is a function, so that a test can call it with a folder of its own.
+ * Builds the widget: `node build.mjs` writes dist/. It fails when a card exceeds its size budget, or contains something
+ * that a strict content security policy refuses. Each step is a function, so that a test can call it with its own
+ * folder.
  */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -17,10 +18,10 @@ const REPOSITORY = join(HERE, '../..');
 const CARD = 'elicitation-card';
 const APPROVAL_CARD = 'approval-card';
 
-/** What a card may weigh, gzipped, with Lit and English. */
+/** The size budget of a card, gzipped, with Lit and English. */
 export const CARD_GZIP_MAX = 20_000;
 export const APPROVAL_CARD_GZIP_MAX = 24_000;
-/** The same for the card of a call in hosts of MCP Apps: one page with both cards, Lit, English and German. */
+/** The size budget of the call card for MCP Apps hosts: one page with both cards, Lit, English and German. */
 export const CALL_CARD_GZIP_MAX = 40_000;
 const CALL_CARD = 'call-card.html';
 const GZIP_MAX = {
@@ -29,7 +30,7 @@ const GZIP_MAX = {
   [CALL_CARD]: CALL_CARD_GZIP_MAX,
 };
 
-/** Output name to source. Each file expects those it shares something with beside it. */
+/** The output names and their sources. A file expects the files with which it shares code beside it. */
 export const ENTRIES = {
   [CARD]: 'src/index.ts',
   [APPROVAL_CARD]: 'src/approvals.ts',
@@ -42,7 +43,7 @@ export const ENTRIES = {
   'strings-de': 'src/strings/de.ts',
 };
 
-/** What may not stand in a file that runs under `script-src 'self'` and fetches nothing of its own. */
+/** Code that a file must not contain if it runs under `script-src 'self'` and loads nothing by itself. */
 const FORBIDDEN = [
   [/\beval\s*\(/u, 'eval('],
   [/\bnew\s+Function\b/u, 'new Function'],
@@ -62,10 +63,13 @@ export function gzipSize(code) {
   return gzipSync(code, { level: 9 }).length;
 }
 
-/** Imports of these are not bundled into their importers. */
+/** Imports of these files are not bundled into their importers. */
 const FILES_APART = [CARD, APPROVAL_CARD, 'elicitation-inbox', 'strings-de'];
 
-/** Sends imports of the elements and languages to their own files, so that a page has each once, and what it needs. */
+/**
+ * Leaves imports of elements and languages to their own files, so that a page loads each file once, and only those that
+ * it needs.
+ */
 const filesApart = {
   name: 'files-apart',
   setup({ onResolve }) {
@@ -77,7 +81,7 @@ const filesApart = {
   },
 };
 
-/** Minifies the stylesheets, which stand in templates where the bundler does not look. */
+/** Minifies stylesheets in template literals, which the bundler does not minify. */
 export const leanStyles = {
   name: 'lean-styles',
   setup({ onLoad }) {
@@ -99,7 +103,10 @@ export const leanStyles = {
   },
 };
 
-/** By these names the packages of Lit find each other. Here they stand in one file, and no other file uses its Lit. */
+/**
+ * Lit's packages find each other by these names. Here they are in one file, and no other file uses its Lit, so the
+ * names may be shortened.
+ */
 const LIT_INTERNALS = /^_\$[A-Z]/;
 
 const SHARED = {
@@ -107,7 +114,7 @@ const SHARED = {
   bundle: true,
   minify: true,
   target: 'es2022',
-  // Naming conditions drops the one that picks ES modules, so it is named too.
+  // Setting conditions drops the default one for ES modules, so it is listed too.
   conditions: ['parley-source', 'module'],
   legalComments: 'none',
   charset: 'utf8',
@@ -135,7 +142,8 @@ export async function bundle(name, outdir = join(HERE, 'dist')) {
 }
 
 async function leanCode(text) {
-  // Minified, only mark-up has lines left. They stand for a blank, and for nothing beside a tag: all of it are boxes.
+  // In minified code, only mark-up in templates still has line breaks. Beside a tag they can be removed, because all
+  // elements there are boxes; elsewhere they become blanks.
   const lean = text.replace(/(?<=>)\n\s+|\n\s+(?=<)/gu, '').replace(/\n\s+/gu, ' ');
   // A second pass inlines constants of other sources and gives the shortest names to what is used most.
   const { code } = await transform(lean, {
@@ -159,7 +167,7 @@ async function writeTo(outdir, name, text) {
 }
 
 /**
- * Builds the card of a call as one page for hosts of MCP Apps. Its policy admits its own script, by its hash, and nothing else.
+ * Builds the call card as one page for MCP Apps hosts. Its policy allows only its own script, by hash.
  * @param {string} outdir
  */
 export async function bundleCallCard(outdir = join(HERE, 'dist')) {
@@ -177,7 +185,7 @@ export async function bundleCallCard(outdir = join(HERE, 'dist')) {
   return writeTo(outdir, CALL_CARD, page);
 }
 
-/** The gallery as a page that opens from disk: its script holds the card and is no module. */
+/** Builds the gallery as a page that opens from disk: its script contains the card and is not a module. */
 export async function buildGallery(outdir = join(HERE, 'dist/gallery')) {
   await mkdir(outdir, { recursive: true });
   await build({
@@ -190,13 +198,13 @@ export async function buildGallery(outdir = join(HERE, 'dist/gallery')) {
   for (const file of ['index.html', 'gallery.css']) await cp(join(HERE, 'gallery', file), join(outdir, file));
 }
 
-/** The page that a deployment serves from another origin, for `<parley-app>`. */
+/** Copies the page that a deployment serves from another origin, for `<parley-app>`. */
 export async function copySandbox(outdir = join(HERE, 'dist')) {
   await mkdir(outdir, { recursive: true });
   await cp(join(HERE, 'sandbox/sandbox.html'), join(outdir, 'sandbox.html'));
 }
 
-/** The declarations, for pages written in TypeScript. */
+/** Writes the type declarations, for pages in TypeScript. */
 export async function buildTypes() {
   const manifest = createRequire(import.meta.url).resolve('typescript/package.json');
   const tsc = join(dirname(manifest), 'bin/tsc');
@@ -233,13 +241,13 @@ function report(bundles) {
   process.exitCode = faults.length === 0 ? 0 : 1;
 }
 
-/** `--call-card <folder>` builds that page alone, for the service that serves it. */
+/** Builds everything; with `--call-card <folder>` only that page, for the service that serves it. */
 async function main([option, folder]) {
   if (option === '--call-card') return report([await bundleCallCard(folder)]);
   await rm(join(HERE, 'dist'), { recursive: true, force: true });
   const bundles = [];
   for (const name of Object.keys(ENTRIES)) bundles.push(await bundle(name));
-  // The package names the authors of what its files contain: infra/bundle/notices.ts reads this.
+  // The package names the authors of the files' contents; infra/bundle/notices.ts reads this list.
   const inputs = [...new Set(bundles.flatMap((one) => one.inputs))];
   await writeFile(join(HERE, 'dist/inputs.json'), JSON.stringify(inputs));
   bundles.push(await bundleCallCard());

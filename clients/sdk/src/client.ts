@@ -1,3 +1,8 @@
+/**
+ * The client of Parley: every call that a program makes to ask, answer and follow. Retries are in `clients/core`, and
+ * asking over other protocols is in `elicit/`.
+ */
+
 import {
   type Answer,
   type AnswerLink,
@@ -32,60 +37,60 @@ import type { AnswerTo, Exact, Question } from './question.ts';
 import { formOf, isStandardForm, parseAnswer } from './standard-form.ts';
 
 export interface ClientOptions {
-  /** URL of Parley, with its path if it has one. In a browser it may be relative to the page. */
+  /** The URL of Parley, including its path if it has one. In a browser it may be relative to the page. */
   readonly baseUrl: string;
-  /** A service key, to ask; or a user's token, to answer. A function is called for every request. */
+  /** A service key, for asking; or a user's token, for answering. A function is called for every request. */
   readonly token: TokenSource;
-  /** @default the global one */
+  /** @default the global `fetch` */
   readonly fetch?: typeof fetch;
   readonly retry?: RetryOptions;
 }
 
 export interface AskOptions extends CallOptions {
   /**
-   * 1 to 255 printable ASCII characters; created when absent. With a key of its own a restarted process may repeat the
+   * 1 to 255 printable ASCII characters; created when absent. With its own key, a restarted process may repeat the
    * call.
    */
   readonly idempotencyKey?: string;
 }
 
 export interface AnswerLinkOptions extends CallOptions {
-  /** How long the link can be opened, 60 to 86,400; never after the deadline. @default 3600 */
+  /** How long the link can be opened, 60 to 86,400; at most until the deadline. @default 3600 */
   readonly expiresInSeconds?: number;
-  /** True to make a link for a question with `sensitive: true`. */
+  /** True allows a link for a question with `sensitive: true`. */
   readonly allowSensitive?: boolean;
-  /** True to make a link for a call whose `risk` is `high`. */
+  /** True allows a link for a call with the `risk` `high`. */
   readonly allowHighRisk?: boolean;
 }
 
 export interface InboxOptions {
   /** Ends the iteration without an error. */
   readonly signal?: AbortSignal;
-  /** A connection that delivers nothing for this time, not even a heartbeat, counts as lost. @default 45000 */
+  /** The time without data, heartbeats included, after which a connection counts as lost. @default 45000 */
   readonly heartbeatTimeoutMs?: number;
 }
 
 export interface StreamOptions extends InboxOptions {
   /** The owner of the stream; required for a service. */
   readonly userId?: string;
-  /** Start after this event instead of at the beginning. */
+  /** Starts after this event instead of at the beginning. */
   readonly lastEventId?: string;
 }
 
-/** A question that exists, and its outcome. */
+/** A question that has been asked, and its outcome. */
 export interface AskedElicitation<Content> {
-  /** The elicitation as it was created. Store its `elicitationId` to call `outcomeOf` later. */
+  /** The new elicitation. Store its `elicitationId` to call `outcomeOf` later. */
   readonly elicitation: Elicitation;
   /**
-   * Waiting starts when this is first read, so that a process that only asks can end. A rejection that nobody awaits is
-   * ignored.
+   * The outcome. Waiting starts when this property is first read, so that a process that only asks can end. A rejection
+   * that nobody awaits is ignored.
    */
   readonly outcome: Promise<Outcome<Content>>;
 }
 
 /**
- * A client of Parley. After a lost connection, a 5xx or a 429 a call is retried for up to `giveUpMs`; every call is safe
- * to repeat. All calls reject with ParleyClientError.
+ * A client of Parley. A call is retried for up to `giveUpMs` after a lost connection, a 5xx or a 429. Every call is
+ * safe to repeat. All calls reject with ParleyClientError.
  */
 export interface ParleyClient {
   /**
@@ -106,7 +111,7 @@ export interface ParleyClient {
    * if (outcome.status === 'accepted') paint(outcome.content.colour); // 'red' | 'blue'
    *
    * The same with zod: `requestedSchema: z.object({ colour: z.enum(['red', 'blue']) })`. Its transformations and
-   * refinements apply to the answer; an answer that it refuses rejects with `invalid_answer`.
+   * refinements apply to the answer. If the schema refuses an answer, the call rejects with `invalid_answer`.
    */
   ask<const Asks extends Question>(
     question: Asks & Exact<Asks>,
@@ -145,8 +150,8 @@ export interface ParleyClient {
    */
   answer(elicitationId: string, answer: Answer, options?: CallOptions): Promise<Elicitation>;
   /**
-   * Decides on a tool call as its person. The same decision may be sent again. Errors: `invalid_answer` (edited
-   * arguments that do not fit the tool's schema), `already_settled`, `expired`.
+   * Decides on a tool call in the person's name. Sending the same decision again is safe. Errors: `invalid_answer`
+   * (edited arguments that do not fit the tool's schema), `already_settled`, `expired`.
    *
    * @example
    * await client.decide(approvalId, { decision: 'deny', reason: 'Too expensive.' });
@@ -154,18 +159,19 @@ export interface ParleyClient {
   decide(approvalId: string, choice: ApprovalChoice, options?: CallOptions): Promise<Approval>;
   /** Completes a url elicitation whose `completion` is `server`. For services. */
   complete(elicitationId: string, options?: CallOptions): Promise<Elicitation>;
-  /** Withdraws a question; `reason` is a short lower-case word. For services. Errors: `already_settled`, `expired`. */
+  /** Withdraws a question; `reason` is a short lower-case code. For services. Errors: `already_settled`, `expired`. */
   withdraw(elicitationId: string, reason?: string, options?: CallOptions): Promise<Elicitation>;
   /**
-   * Makes a link to a question or an approval with which one browser acts without a token, and revokes the one before. For
-   * services whose key has the scope `link`. Errors: `forbidden`, `invalid_request`, `already_settled`, `expired`.
+   * Makes a link to a question or an approval with which one browser acts without a token, and revokes the previous
+   * link. For services whose key has the scope `link`. Errors: `forbidden`, `invalid_request`, `already_settled`,
+   * `expired`.
    *
    * @example
    * const { url } = await client.createAnswerLink(elicitationId, { expiresInSeconds: 900 });
    * await mail(person, `I have a question for you: ${url}`);
    */
   createAnswerLink(id: string, options?: AnswerLinkOptions): Promise<AnswerLink>;
-  /** Revokes the answer link of a question or an approval, also for the browser that has opened it. */
+  /** Revokes the answer link of a question or an approval, even for a browser that has opened it. */
   revokeAnswerLink(id: string, options?: CallOptions): Promise<void>;
   /**
    * Lists elicitations, newest first.
@@ -175,8 +181,9 @@ export interface ParleyClient {
    */
   list(filter?: ListFilter): ElicitationList;
   /**
-   * Follows a stream request and reconnects as needed: events come in order and without a gap. Ends when the signal is
-   * aborted or the loop ends; throws when the stream is refused (`unauthenticated`, `forbidden`, `not_found`).
+   * Follows a stream request and reconnects as needed, so that events come in order and without gaps. Ends when the
+   * signal is aborted or the loop ends; throws when the stream is refused (`unauthenticated`, `forbidden`,
+   * `not_found`).
    *
    * @example
    * for await (const item of client.events(streamRequestId, { signal })) {
@@ -185,12 +192,12 @@ export interface ParleyClient {
    * }
    */
   events(streamRequestId: string, options?: StreamOptions): AsyncGenerator<StreamItem, void>;
-  /** Follows the open elicitations of the token's owner and reconnects as needed. Ends and throws as `events` does. */
+  /** Follows the open elicitations of the token's owner and reconnects as needed. Ends and throws like `events`. */
   inbox(options?: InboxOptions): AsyncGenerator<InboxItem, void>;
 }
 
 /**
- * Creates a client. It opens no connection until it is used.
+ * Creates a client. No connection is opened before the first use.
  *
  * @example
  * const client = createClient({ baseUrl: 'https://parley.example.com', token: serviceKey });

@@ -3,19 +3,19 @@ import type { Elicitation } from '@parley/core/domain/elicitations/elicitation';
 import type { Status } from '@parley/core/domain/elicitations/status';
 
 export interface ListFilter {
-  /** Only elicitations with one of these statuses. */
+  /** Lists only elicitations with one of these statuses. */
   readonly status?: Status | readonly Status[];
   /** The owner; required for a service. */
   readonly userId?: string;
   readonly conversationId?: string;
-  /** Size of a page, 1 to 100. @default 50 */
+  /** The number of elicitations in a page, 1 to 100. @default 50 */
   readonly limit?: number;
   readonly signal?: AbortSignal;
 }
 
 /** Elicitations, newest first. Iterate over all of them, or read one page. */
 export interface ElicitationList extends AsyncIterable<Elicitation> {
-  /** The first page, or the page that a `nextCursor` leads to. */
+  /** Reads the first page, or the page of a `nextCursor`. */
   page(cursor?: string): Promise<ElicitationPage>;
 }
 

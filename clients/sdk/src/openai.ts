@@ -1,7 +1,10 @@
 import { type ApprovalChange, type ElicitationChange, eventItemOf, type OtherEvent } from '@parley/core';
 import { jsonIn } from '@parley/core/domain/parsed';
 
-/** What one chunk of a chat completion stream, or one event of a response, says: text, a change of a question or of an approval, or another event. */
+/**
+ * The content of one chunk of a chat completion stream, or of one event of a response: text, a change of a question or
+ * approval, or another event.
+ */
 export type OpenAiPart =
   | { readonly type: 'text'; readonly text: string }
   | ElicitationChange
@@ -9,9 +12,9 @@ export type OpenAiPart =
   | OtherEvent;
 
 /**
- * Reads what a client of OpenAI gets from `POST /run/v1/chat/completions` or `POST /run/v1/responses`. Give it every chunk of one
- * stream in order, from the first. An event is what carries the nonce that the first chunk announces; everything else is text, also
- * text of a model that has the shape of an event.
+ * Reads what an OpenAI client receives from `POST /run/v1/chat/completions` or `POST /run/v1/responses`. Pass it every
+ * chunk of one stream, in order from the first. An event must carry the nonce that the first chunk announces;
+ * everything else is text, even text of a model that looks like an event.
  */
 export function createOpenAiReader(): (chunk: unknown) => readonly OpenAiPart[] {
   let nonce: unknown;

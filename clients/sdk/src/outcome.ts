@@ -1,3 +1,8 @@
+/**
+ * Waits for the outcome of a question, through outages and restarts. Asking is in `client.ts`, and the outcomes of an
+ * elicitor are in `elicit/outcome.ts`.
+ */
+
 import {
   createBackoff,
   elicitationPath,
@@ -23,9 +28,9 @@ export type Outcome<Content = FormContent | undefined> =
   /** The asker withdrew the question. */
   | { readonly status: 'withdrawn'; readonly reason: string; readonly elicitation: Elicitation };
 
-/** A draining pod ends a long poll early; a reply within this time is taken for one. In ms. */
+/** A draining pod ends a long poll early; a reply within this time, in ms, counts as such an end. */
 const EARLY_REPLY_MS = 500;
-/** Time-out of the last read, after the deadline. In ms. */
+/** The time limit of the last read, after the deadline, in ms. */
 const LAST_READ_MS = 2_000;
 
 /**
@@ -77,7 +82,7 @@ export async function waitForOutcome(
   }
 }
 
-/** Uses the server's clock only: the local one may be wrong. */
+/** Only the server's clock is used, because the local one may be wrong. */
 function timeToDeadlineMs({ expiresAt, serverTime }: Elicitation): number {
   return Math.max(Date.parse(expiresAt) - Date.parse(serverTime), 0);
 }
@@ -94,7 +99,7 @@ function toOutcome(elicitation: Elicitation): Outcome {
     case 'withdrawn':
       return { status, reason: elicitation.reason ?? 'withdrawn_by_asker', elicitation };
     default:
-      // The status of a newer server: it must never be taken for an acceptance.
+      // The status comes from a newer server and must never count as an acceptance.
       throw new ParleyClientError(
         'internal',
         'The elicitation ended with a status that this client does not know.',

@@ -12,7 +12,7 @@ type StandardResult<Output> =
   | { readonly issues: readonly StandardIssue[] };
 
 /**
- * A schema object of a library, such as zod: it describes itself as JSON Schema and checks values
+ * A schema object of a library such as zod, which describes itself as JSON Schema and checks values
  * (standardschema.dev, `StandardSchemaV1` with `StandardJSONSchemaV1`).
  */
 export interface StandardForm<Output = unknown> {
@@ -31,7 +31,10 @@ export function isStandardForm(schema: FormSchemaInput | StandardForm): schema i
   return '~standard' in schema;
 }
 
-/** The form that a schema object describes. Throws `invalid_request` when it cannot describe itself as JSON Schema. */
+/**
+ * The form that a schema object describes. Throws `invalid_request` if the object cannot describe itself as JSON
+ * Schema.
+ */
 export function formOf(schema: StandardForm): FormSchemaInput {
   try {
     const { properties, ...form } = schema['~standard'].jsonSchema.input({ target: 'draft-2020-12' });
@@ -43,8 +46,8 @@ export function formOf(schema: StandardForm): FormSchemaInput {
 }
 
 /**
- * An answer as the schema object's own type, with its transformations. Throws `invalid_answer` when it refuses what fits the
- * JSON Schema, for example by a refinement.
+ * Converts an answer to the schema object's own type, with its transformations. Throws `invalid_answer` if the object
+ * refuses what the JSON Schema accepts, for example by a refinement.
  */
 export async function parseAnswer(schema: StandardForm, content: unknown): Promise<unknown> {
   const result = await schema['~standard'].validate(content);
@@ -59,7 +62,7 @@ export async function parseAnswer(schema: StandardForm, content: unknown): Promi
   );
 }
 
-/** A format says what its pattern checks, and Parley refuses patterns. */
+/** Libraries add a pattern to each format. Parley refuses patterns, and the format says the same. */
 function withoutPatterns(properties: unknown): unknown {
   if (!isRecord(properties)) return properties;
   return Object.fromEntries(

@@ -9,7 +9,7 @@ type ReadonlyDeep<T> = T extends readonly (infer Item)[]
 
 type Flat<T> = { [Key in keyof T]: T[Key] };
 
-/** The schema of a form: a flat JSON Schema object of string, number, integer, boolean and select fields. */
+/** The schema of a form: a flat JSON Schema object with string, number, integer, boolean and select fields. */
 export type FormSchemaInput = ReadonlyDeep<FormSchema>;
 
 /** The value of one field. */
@@ -21,7 +21,7 @@ type ValueOf<Field> = Field extends { readonly type: 'number' | 'integer' }
       ? ChoiceOf<Items>[]
       : ChoiceOf<Field>;
 
-/** One of the offered values; any string when the field offers none. */
+/** One of the offered values; any string if the field offers none. */
 type ChoiceOf<Field> = Field extends { readonly enum: readonly (infer Value)[] }
   ? Value
   : Field extends { readonly [Key in 'oneOf' | 'anyOf']?: readonly { readonly const: infer Value }[] }
@@ -36,8 +36,8 @@ type RequiredOf<Schema> = Schema extends { readonly required: readonly (infer Na
   : never;
 
 /**
- * The content of an answer, derived from the form's schema. A field is required if `required` names it; a select has its
- * own values. A schema that is only known at run time gives `Record<string, string | number | boolean | string[]>`.
+ * The content of an answer, derived from the form's schema. Fields in `required` are required, and a select has its own
+ * values. A schema that is only known at run time gives `Record<string, string | number | boolean | string[]>`.
  *
  * @example
  * type Answer = ContentOf<{

@@ -1,4 +1,4 @@
-"""Ask a person and await the outcome: the Python client of Parley, of the standard library only."""
+"""Ask a person and await the outcome: the Python client of Parley. It needs only the standard library."""
 
 from . import webhooks
 from ._api import Question

@@ -1,4 +1,7 @@
-"""The calls of the HTTP API as flows. Both clients have one of these."""
+"""The calls of the HTTP API as flows, shared by both clients so that they never differ.
+
+Sending, waiting and retrying are not here: the flows of ``_flows.py`` describe them, and the clients carry them out.
+"""
 
 from __future__ import annotations
 
@@ -25,16 +28,16 @@ from .models import AnswerLink, Approval, Elicitation, Json, Outcome, Remembered
 
 
 class Question(TypedDict, total=False):
-    """What may be asked, in addition to the person and the message.
+    """The options of a question, in addition to the person and the message.
 
     requested_schema: the form, a flat JSON Schema object (docs/http-api.md). Give this or ``url``.
     url: the https page that the person opens. ``completion="server"`` waits for ``complete``.
     title, description: shown above and below the message.
     sensitive: the answer must be kept from the model.
-    risk: ``low``, ``medium`` or ``high``: how much harm a wrong answer can do. Inboxes begin with the highest.
-    context: why the question is asked; ``trigger`` is a short word such as ``credential_required``.
-    tags: up to ten short texts by which operators find the question. They are no content.
-    conversation_id, stream_request_id: where the question belongs; both are made when absent.
+    risk: ``low``, ``medium`` or ``high``: how much harm a wrong answer can do. Inboxes list the highest first.
+    context: why the question is asked; ``trigger`` is a short code such as ``credential_required``.
+    tags: up to ten short labels by which operators find the question. They are no content.
+    conversation_id, stream_request_id: where the question belongs; both are created when absent.
     on_unavailable: the content with which you continue when the question cannot be shown; it is never an answer.
     webhook_url: an https URL that receives a signed POST when the question ends.
     timeout_seconds: 1 to 604800, 600 when absent.
@@ -72,7 +75,7 @@ class Api:
     def start(
         self, user_id: str, message: str, idempotency_key: str | None, question: Mapping[str, Any]
     ) -> Flow[Elicitation]:
-        # A try whose reply was lost must not ask twice.
+        # A repeated try after a lost reply must not ask twice.
         key = idempotency_key or secrets.token_urlsafe(24)
         body = _question(user_id, message, question)
         return request(
@@ -112,7 +115,7 @@ class Api:
     def answer(
         self, elicitation_id: str, action: str, content: Json | None, response_id: str | None
     ) -> Flow[Elicitation]:
-        # Every try carries the same id, so that the answer counts once.
+        # Every try carries the same id, so the answer counts once.
         body = {"action": action, "responseId": response_id or secrets.token_urlsafe(24)}
         call = Call(
             "POST",

@@ -1,4 +1,7 @@
-"""HTTP calls and replies as plain values, so that both transports send the same bytes and read the same replies."""
+"""HTTP calls and replies as plain values, so that both transports send the same bytes and read the same replies.
+
+Opening connections is not here, but in ``_http.py`` and ``_http_async.py``.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from urllib.parse import quote, urlencode, urlsplit
 
 from .errors import UNREADABLE_JSON, ParleyError
 
-# A reply of Parley has far less; a wrong address may send anything.
+# Replies of Parley are far smaller, but a wrong address may send anything.
 REPLY_BYTES_MAX = 8 * 1024 * 1024
 _HEADER_VALUE = re.compile(r"[\x20-\x7e]+")
 _URL = re.compile(r"[\x21-\x7e]+")
@@ -19,7 +22,7 @@ _URL = re.compile(r"[\x21-\x7e]+")
 
 @dataclass(frozen=True)
 class Origin:
-    """Where Parley is. ``path`` has no slash at its end."""
+    """The address of Parley. ``path`` has no slash at its end."""
 
     host: str
     port: int
@@ -43,7 +46,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Reply:
-    """Header names are in lower case."""
+    """A reply. Header names are in lower case."""
 
     status: int
     headers: Mapping[str, str]
@@ -51,7 +54,7 @@ class Reply:
 
 
 def parse_base_url(base_url: str) -> Origin:
-    """Raises ``invalid_request`` for anything but an http(s) URL of ASCII without user, query and fragment."""
+    """Parses a base URL. Raises ``invalid_request`` unless it is an ASCII http(s) URL without user, query and fragment."""
     if not _URL.fullmatch(base_url):
         raise _bad_base_url()
     try:
@@ -67,7 +70,7 @@ def parse_base_url(base_url: str) -> Origin:
     return Origin(parts.hostname, port or (443 if is_secure else 80), is_secure, parts.path.rstrip("/"))
 
 
-# The message does not repeat the value: it may contain a password.
+# The message does not repeat the value, which may contain a password.
 def _bad_base_url() -> ParleyError:
     return ParleyError("invalid_request", "base_url must be an http(s) URL of ASCII without user, query and fragment.")
 
@@ -85,7 +88,7 @@ def target_of(origin: Origin, call: Call) -> str:
 
 
 def head_and_body(call: Call, token: str) -> tuple[dict[str, str], bytes]:
-    """Raises ``invalid_request`` for a value that no header can have; the error does not repeat it."""
+    """Encodes a call. Raises ``invalid_request`` for a value that no header can have; the error does not repeat it."""
     body = b"" if call.body is None else _encode(call.body)
     headers = {
         "Accept": "application/json",
@@ -119,7 +122,7 @@ def too_long_reply() -> ParleyError:
 
 
 def unreachable(origin: Origin) -> ParleyError:
-    # An outage: the client cannot know whether the server did the work.
+    # This is an outage: the client cannot know whether the server did the work.
     return ParleyError("unavailable", f"Parley cannot be reached at {origin.url}.")
 
 

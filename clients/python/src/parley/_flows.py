@@ -1,6 +1,7 @@
-"""What the clients do, without doing it: each flow yields what to send or how long to pause, and gets the reply.
+"""What the clients do, without doing it: each flow yields what to send or how long to pause, and receives the reply.
 
-Both clients run the same flows, so that they retry, wait and give up alike.
+Both clients run the same flows, so that they retry, wait and give up in the same way. Sockets and event loops are not
+known here.
 """
 
 from __future__ import annotations
@@ -17,25 +18,25 @@ from .errors import ParleyError, error_of
 from .models import END_STATUSES, Elicitation, Outcome
 
 T = TypeVar("T")
-# A proxy's error page may ask for an hour.
+# The error page of a proxy may ask for an hour.
 _RETRY_AFTER_SECONDS_MAX = 60
-# While no reply ever came, a failed connection most likely means a wrong address, not an outage.
+# Before the first reply, a failed connection most likely means a wrong address, not an outage.
 _FIRST_CONTACT_SECONDS = 1.5
-# A draining pod ends a long poll early; a reply within this time is taken for such an end.
+# A draining pod ends a long poll early; a reply within this time counts as such an end.
 _EARLY_REPLY_SECONDS = 0.5
-# Time-out of the last read, after the deadline.
+# The time limit of the last read, after the deadline.
 _LAST_READ_SECONDS = 2.0
 
 
 @dataclass(frozen=True)
 class Retry:
-    """How a client retries. All in seconds.
+    """How a client retries. All times are in seconds.
 
-    give_up: how long a call is retried before it fails. Waiting for an outcome has a limit of its own.
-    first_delay: delay before the second try; it doubles with each try, with jitter, up to ``delay_max``.
+    give_up: how long a call is retried before it fails. Waiting for an outcome has its own limit.
+    first_delay: the delay before the second try; it doubles with each try, with jitter, up to ``delay_max``.
     attempt: how long one try may wait for its reply.
-    grace: how long after the deadline an outcome may still arrive before waiting fails.
-    poll: length of one long poll, at most 60. Keep it below the idle time-out of your proxies.
+    grace: how long after the deadline an outcome may still come before waiting fails.
+    poll: the length of one long poll, at most 60. Keep it below the idle time-out of your proxies.
     """
 
     give_up: float = 30.0
@@ -61,7 +62,7 @@ Flow = Generator[Send | Pause, Any, T]
 
 
 class Policy:
-    """The retry settings of one client, and whether it ever got a reply."""
+    """The retry settings of one client, and whether it has ever got a reply."""
 
     def __init__(self, retry: Retry) -> None:
         self.retry = retry
@@ -151,14 +152,14 @@ def wait_for_outcome(policy: Policy, first: Elicitation) -> Flow[Outcome]:
 
 def _outcome_of(ended: Elicitation) -> Outcome:
     status = ended["status"]
-    # The status of a newer server must never be taken for an acceptance.
+    # The status of a newer server must never count as an acceptance.
     if status not in END_STATUSES:
         raise ParleyError("internal", "The question ended with a status that this client does not know.")
     content = ended.get("content") or {} if status == "accepted" else {}
     return Outcome(status, content, ended, ended.get("reason"))
 
 
-# Only the server's clock counts: the local one may be wrong.
+# Only the server's clock counts, because the local one may be wrong.
 def _seconds_to_deadline(asked: Elicitation) -> float:
     try:
         return max((_instant(asked["expiresAt"]) - _instant(asked["serverTime"])).total_seconds(), 0.0)
@@ -166,7 +167,7 @@ def _seconds_to_deadline(asked: Elicitation) -> float:
         raise _not_parley() from None
 
 
-# Python 3.10 does not read the Z.
+# Python 3.10 cannot parse the Z.
 def _instant(text: str) -> datetime:
     return datetime.fromisoformat(text.replace("Z", "+00:00"))
 
@@ -208,7 +209,7 @@ def anything(reply: Any) -> None:
     return None
 
 
-# Enough to tell a reply of Parley from one of a proxy.
+# This is enough to distinguish a reply of Parley from one of a proxy.
 def _with(reply: Any, *keys: str) -> Any:
     if isinstance(reply, Mapping) and all(isinstance(reply.get(key), str) for key in keys):
         return reply

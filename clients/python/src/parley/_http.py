@@ -25,7 +25,7 @@ _CHUNK = 64 * 1024
 
 
 def send(origin: Origin, context: ssl.SSLContext | None, call: Call, token: str, timeout: float) -> Reply:
-    """One try of `timeout` seconds for the reply, and as many for each step of connecting. It follows no redirect."""
+    """Makes one try: `timeout` seconds for the reply, and as many for each step of connecting. Follows no redirects."""
     headers, body = head_and_body(call, token)
     connection = (
         http.client.HTTPSConnection(origin.host, origin.port, timeout=timeout, context=context)
@@ -65,7 +65,7 @@ def _read_head(sock: socket.socket, method: str, ends_at: float) -> http.client.
     response.fp = reader
     try:
         response.begin()
-        # Of the interim replies, http.client passes over 100 alone.
+        # http.client skips only 100 of the interim replies, so the others are skipped here.
         while response.status < 200:
             response.headers = None
             response.begin()
@@ -77,7 +77,7 @@ def _read_head(sock: socket.socket, method: str, ends_at: float) -> http.client.
 
 
 class _Timed(io.RawIOBase):
-    """Reads from a socket until a time. Without it, a server that sends byte by byte would hold a thread for hours."""
+    """Reads from a socket until a time. Otherwise a server that sends byte by byte could block a thread for hours."""
 
     def __init__(self, sock: socket.socket, ends_at: float) -> None:
         self._raw = sock.makefile("rb", buffering=0)

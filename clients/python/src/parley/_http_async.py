@@ -20,12 +20,12 @@ from ._calls import (
 )
 
 _HEAD_BYTES_MAX = 64 * 1024
-# A hexadecimal length has no more digits than this.
+# No hexadecimal chunk length has more digits than this.
 _CHUNK_SIZE_DIGITS = 8
 
 
 async def send(origin: Origin, context: ssl.SSLContext | None, call: Call, token: str, timeout: float) -> Reply:
-    """One try of at most `timeout` seconds. A cancelled task closes the connection. It follows no redirect."""
+    """Makes one try of at most `timeout` seconds. A cancelled task closes the connection. Follows no redirects."""
     try:
         return await asyncio.wait_for(_exchange(origin, context, call, token), timeout)
     except asyncio.TimeoutError:

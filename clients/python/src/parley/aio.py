@@ -1,4 +1,7 @@
-"""The client of a program with an event loop."""
+"""The client for programs with an event loop.
+
+It adds nothing to the calls of ``client.py`` but ``async``; what a call does is in ``_api.py`` and ``_flows.py``.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ from .errors import ParleyError
 from .models import AnswerLink, Approval, Elicitation, Json, Outcome, RememberedApproval
 
 if TYPE_CHECKING:
-    # Type checkers provide this module for every Python. `typing` has had Unpack since 3.11 only.
+    # Type checkers provide this module for every Python version; `typing` has Unpack only since 3.11.
     from typing_extensions import Unpack
 
     from ._api import Question
@@ -25,9 +28,9 @@ T = TypeVar("T")
 
 
 class AsyncClient:
-    """The calls of :class:`parley.Client` for asyncio. A cancelled call ends the waiting, not the question.
+    """The calls of :class:`parley.Client` for asyncio. Cancelling a call ends the waiting, not the question.
 
-    token: as for ``Client``; its function may be asynchronous.
+    token: see ``Client``; the function may be asynchronous.
     """
 
     def __init__(

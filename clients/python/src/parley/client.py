@@ -1,4 +1,7 @@
-"""The client of a program without an event loop."""
+"""The client for programs without an event loop.
+
+It only carries the calls out with threads and sockets; what a call does is in ``_api.py`` and ``_flows.py``.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from .errors import ParleyError
 from .models import AnswerLink, Approval, Elicitation, Json, Outcome, RememberedApproval
 
 if TYPE_CHECKING:
-    # Type checkers provide this module for every Python. `typing` has had Unpack since 3.11 only.
+    # Type checkers provide this module for every Python version; `typing` has Unpack only since 3.11.
     from typing_extensions import Unpack
 
     from ._api import Question
@@ -26,12 +29,12 @@ T = TypeVar("T")
 class Client:
     """A client of Parley. Threads may share it.
 
-    After a lost connection, a 5xx or a 429 a call is retried for up to ``retry.give_up`` seconds; every call is safe to
+    A call is retried for up to ``retry.give_up`` seconds after a lost connection, a 5xx or a 429. Every call is safe to
     repeat. All calls raise :class:`ParleyError`.
 
-    base_url: URL of Parley, with its path if it has one.
-    token: a service key, to ask; or a user's token, to answer. A function is called for every request.
-    ssl_context: for https; the one of ``ssl.create_default_context()`` when absent.
+    base_url: the URL of Parley, including its path if it has one.
+    token: a service key, for asking; or a user's token, for answering. A function is called for every request.
+    ssl_context: for https; ``ssl.create_default_context()`` when absent.
 
     >>> client = Client("https://parley.example.com", service_key)           # doctest: +SKIP
     >>> outcome = client.ask("ada", "Which colour?", requested_schema={      # doctest: +SKIP
@@ -61,7 +64,7 @@ class Client:
         """Asks a person and waits until the deadline, through outages and restarts of pods. For services.
 
         Raises ``unavailable`` when the outcome cannot be read by the deadline plus ``retry.grace``. Without an
-        `idempotency_key` each call makes one: a lost reply never asks twice, but a restarted process does.
+        `idempotency_key`, each call creates one: a lost reply never asks twice, but a restarted process does.
         """
         return self._run(self._api.ask(user_id, message, idempotency_key, question))
 
@@ -72,11 +75,11 @@ class Client:
         return self._run(self._api.start(user_id, message, idempotency_key, question))
 
     def outcome_of(self, elicitation_id: str) -> Outcome:
-        """Waits for a question that was asked earlier, such as before a restart. For services."""
+        """Waits for a question that was asked earlier, for example before a restart. For services."""
         return self._run(self._api.outcome_of(elicitation_id))
 
     def get(self, elicitation_id: str) -> Elicitation:
-        """Reads a question. A service sees those of its tenant, a person their own."""
+        """Reads a question. A service may read those of its tenant, a person only their own."""
         return self._run(self._api.get(elicitation_id))
 
     def list(
@@ -86,7 +89,7 @@ class Client:
         user_id: str | None = None,
         conversation_id: str | None = None,
     ) -> Iterator[Elicitation]:
-        """Lists questions, newest first. A service names the `user_id`."""
+        """Lists questions, newest first. A service must give the `user_id`."""
         cursor: str | None = None
         while True:
             page = self._run(self._api.page(status, user_id, conversation_id, cursor))
@@ -103,9 +106,9 @@ class Client:
         *,
         response_id: str | None = None,
     ) -> Elicitation:
-        """Answers as the person: ``accept`` with the `content` of a form, ``decline`` or ``cancel``.
+        """Answers in the person's name: ``accept`` with the `content` of a form, ``decline`` or ``cancel``.
 
-        Errors: ``invalid_answer``, ``already_settled``, ``expired``.
+        Raises ``invalid_answer``, ``already_settled`` or ``expired``.
         """
         return self._run(self._api.answer(elicitation_id, action, content, response_id))
 
@@ -114,7 +117,7 @@ class Client:
         return self._run(self._api.complete(elicitation_id))
 
     def withdraw(self, elicitation_id: str, reason: str | None = None) -> Elicitation:
-        """Withdraws a question; `reason` is a short lower-case word. For services. Error: ``already_settled``."""
+        """Withdraws a question; `reason` is a short lower-case code. For services. Raises ``already_settled``."""
         return self._run(self._api.withdraw(elicitation_id, reason))
 
     def create_answer_link(
@@ -125,24 +128,24 @@ class Client:
         allow_sensitive: bool = False,
         allow_high_risk: bool = False,
     ) -> AnswerLink:
-        """Makes a link to a question or an approval, and revokes the one before.
+        """Makes a link to a question or an approval, and revokes the previous one.
 
-        One browser answers or decides with it, without a token. For services whose key has the scope ``link``.
+        One browser can answer or decide with it, without a token. For services whose key has the scope ``link``.
         """
         return self._run(
             self._api.create_answer_link(record_id, expires_in_seconds, allow_sensitive, allow_high_risk)
         )
 
     def revoke_answer_link(self, record_id: str) -> None:
-        """Revokes the link of a question or an approval, also where it was opened. For services."""
+        """Revokes the link of a question or an approval, even if a browser has opened it. For services."""
         return self._run(self._api.revoke_answer_link(record_id))
 
     def get_approval(self, approval_id: str) -> Approval:
-        """Reads an approval. A service sees those of its tenant, a person their own."""
+        """Reads an approval. A service may read those of its tenant, a person only their own."""
         return self._run(self._api.approval(approval_id))
 
     def list_approvals(self, *, status: str | None = None, user_id: str | None = None) -> Iterator[Approval]:
-        """Lists approvals, newest first. A service names the `user_id`."""
+        """Lists approvals, newest first. A service must give the `user_id`."""
         cursor: str | None = None
         while True:
             page = self._run(self._api.approval_page(status, user_id, cursor))
@@ -152,16 +155,16 @@ class Client:
                 return
 
     def approve(self, approval_id: str, *, remember: bool = False) -> Approval:
-        """Lets a tool call run, as its person. The same decision may be sent again.
+        """Lets a tool call run, in the person's name. Sending the same decision again is safe.
 
-        Errors of this and the next two: ``already_settled``, ``expired``.
+        This call, ``approve_edited`` and ``deny`` raise ``already_settled`` or ``expired``.
         """
         return self._run(self._api.decide(approval_id, choice_of("approve", remember=remember)))
 
     def approve_edited(self, approval_id: str, arguments: Mapping[str, Any]) -> Approval:
-        """Lets a tool call run with other arguments: all of them; masked values stay as they are.
+        """Lets a tool call run with other arguments. Give all of them; masked values must stay unchanged.
 
-        Error: ``invalid_answer`` when they do not fit the schema of the tool.
+        Raises ``invalid_answer`` when they do not fit the tool's schema.
         """
         return self._run(self._api.decide(approval_id, choice_of("edit", arguments=arguments)))
 
@@ -170,13 +173,13 @@ class Client:
         return self._run(self._api.decide(approval_id, choice_of("deny", reason=reason)))
 
     def remembered_approvals(self) -> Sequence[RememberedApproval]:
-        """The approvals of the token's owner that hold for further calls."""
+        """The approvals of the token's owner that also apply to further calls."""
         return self._run(self._api.remembered())
 
     def forget_approval(self, grant_id: str) -> None:
-        """Revokes a remembered approval: the next call of its kind asks again.
+        """Revokes a remembered approval, so that the next call of its kind asks again.
 
-        Error: ``not_found`` when there is none, which also follows a try that revoked it and whose reply was lost.
+        Raises ``not_found`` when there is none. An earlier try, whose reply was lost, may have revoked it.
         """
         return self._run(self._api.forget(grant_id))
 

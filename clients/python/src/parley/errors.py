@@ -1,4 +1,4 @@
-"""The one exception of this client, and how a reply of the server becomes it."""
+"""The one exception of this client, and how it is made from a reply of the server."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _CODE_OF_STATUS = {
     429: "rate_limited",
     503: "unavailable",
 }
-# A proxy sends these for a pod that did not answer, whatever their body says.
+# A proxy sends these statuses for a pod that did not answer, whatever their body says.
 _TRANSIENT_STATUSES = (408, 502, 504)
 _FIELDS_NAMED_MAX = 3
-# What json.loads raises: also for text that is nested deeper than Python goes.
+# The errors of json.loads; RecursionError for text that is nested too deeply for Python.
 UNREADABLE_JSON = (ValueError, RecursionError)
 
 
@@ -29,8 +29,8 @@ class ParleyError(Exception):
     """A refused or failed call.
 
     ``code`` is stable (docs/http-api.md lists the codes). ``unavailable`` means that the result is unknown: the server
-    could not be reached, or did not reply in time. Neither the message nor ``repr`` contains tokens or answers;
-    ``problem``, the server's problem document (RFC 9457), may contain an answer and is not part of them.
+    could not be reached, or did not reply in time. Neither the message nor ``repr`` contains tokens or answers. They
+    leave out ``problem``, the server's problem document (RFC 9457), which may contain an answer.
     """
 
     def __init__(
@@ -50,12 +50,12 @@ class ParleyError(Exception):
 
     @property
     def is_transient(self) -> bool:
-        """Whether the same call may succeed when it is tried again."""
+        """Whether the same call may succeed if it is repeated."""
         return self.code in ("unavailable", "rate_limited", "read_quota") or (self.status or 0) >= 500
 
 
 def error_of(status: int, headers: Mapping[str, str], body: bytes) -> ParleyError:
-    """The error of a reply that is not 2xx. Header names are in lower case."""
+    """The error for a reply that is not 2xx. Header names are in lower case."""
     problem = _problem_of(headers.get("content-type", ""), body)
     code = problem.get("code")
     if status in _TRANSIENT_STATUSES:
@@ -94,6 +94,6 @@ def _message_of(problem: Mapping[str, Any]) -> str | None:
     return f"{detail} {'; '.join(faults)}{f'; and {others} more' if others else ''}"
 
 
-# The date form depends on the local clock, which may be wrong. Without a number the back-off decides.
+# The date form is ignored, because it depends on the local clock, which may be wrong. Then the back-off decides.
 def _retry_after_of(header: str) -> int | None:
     return int(header) if re.fullmatch(r"[0-9]{1,9}", header) else None

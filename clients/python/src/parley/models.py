@@ -1,6 +1,7 @@
-"""The records of Parley as they are on the wire, and the outcome of a question.
+"""The wire form of Parley's records, and the outcome of a question.
 
-The names of keys are those of the HTTP API, so that a record can be compared with its documentation and its logs.
+The keys have the names of the HTTP API, so that a record can be compared with the documentation and with logs. The
+calls that return these records are in the clients.
 """
 
 from __future__ import annotations
@@ -93,13 +94,13 @@ class _RememberedRequired(TypedDict):
 
 
 class RememberedApproval(_RememberedRequired, total=False):
-    """An approval that holds for further calls of this tool by this agent."""
+    """An approval that also applies to further calls of this tool by this agent."""
 
     conversationId: str
 
 
 class AnswerLink(TypedDict):
-    """A link with which one browser answers one question. Its part after ``#`` is a secret: store it nowhere."""
+    """A link with which one browser answers one question. Its part after ``#`` is a secret: do not store it."""
 
     url: str
     expiresAt: str

@@ -14,17 +14,17 @@ from typing import Any
 from .errors import ParleyError
 
 TOLERANCE_SECONDS = 300
-# Parley signs with no shorter key. With an empty key, such as that of an unset variable, anybody could sign.
+# Parley signs with no shorter key. An empty key, for example from an unset variable, would let anybody sign.
 _KEY_BYTES_MIN = 24
 
 
 def verify(secret: str, headers: Mapping[str, str], body: bytes, *, now: float | None = None) -> Mapping[str, Any]:
-    """The event of a webhook whose signature fits; raises ``unauthenticated`` for every other.
+    """Returns the event of a webhook with a valid signature; raises ``unauthenticated`` for any other.
 
-    Raises ``invalid_request`` for a secret that is not well formed.
+    Raises ``invalid_request`` for a malformed secret.
 
-    secret: ``whsec_…``, without the tenant. headers: those of the request, in any case. body: its raw bytes. A
-    webhook may arrive more than once with the same ``webhook-id``: skip those that you have processed.
+    secret: ``whsec_…``, without the tenant. headers: those of the request, in any letter case. body: the raw bytes. A
+    webhook may come more than once with the same ``webhook-id``: skip those that you have processed.
     """
     given = {name.lower(): value for name, value in headers.items()}
     message_id = given.get("webhook-id", "")

@@ -3,7 +3,9 @@ import { createModelParts, NO_USAGE } from './parts.ts';
 import { warningsOf } from './prompt.ts';
 import type { ModelCall, ModelResult, ModelStreamPart } from './types.ts';
 
-/** The whole turn as one result. `providerMetadata.parley.elicitations` has the newest state of each question. */
+/**
+ * Collects a whole turn into one result. `providerMetadata.parley.elicitations` has the newest state of each question.
+ */
 export async function collect(call: ModelCall, chunks: AsyncIterable<UIMessageChunk>): Promise<ModelResult> {
   const parts = createModelParts();
   const questions = new Map<string, unknown>();
@@ -27,7 +29,7 @@ function createResult() {
   let finishReason: ModelResult['finishReason'] = { unified: 'other', raw: undefined };
   let id: string | undefined;
   return {
-    /** Throws the error of a turn that failed. */
+    /** Adds a part. Throws the error of a failed turn. */
     add(part: ModelStreamPart): void {
       switch (part.type) {
         case 'error':

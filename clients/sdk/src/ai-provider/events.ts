@@ -2,27 +2,30 @@ import { type Answer, eventItemOf } from '@parley/core';
 import type { Elicitation } from '@parley/core/domain/elicitations/elicitation';
 import { isTerminal } from '@parley/core/domain/elicitations/status';
 
-/** A question for a page to show. */
+/** A question that a page shall show. */
 export interface PageQuestion {
   readonly elicitation: Elicitation;
-  /** Answers it. Rejects with ParleyClientError: `invalid_answer` names the fields, and the question stays open. */
+  /**
+   * Answers the question. Rejects with ParleyClientError. `invalid_answer` names the fields, and the question stays
+   * open.
+   */
   respond(answer: Answer): Promise<unknown>;
 }
 
 export interface ElicitationEventOptions {
-  /** Records an answer, such as `(id, answer) => client.answer(id, answer)`. */
+  /** Sends an answer, for example `(id, answer) => client.answer(id, answer)`. */
   readonly answer: (elicitationId: string, answer: Answer) => Promise<unknown>;
-  /** A question is open: show it. Called once for each. */
+  /** Called once for each open question: show it. */
   readonly onOpen: (question: PageQuestion) => void;
-  /** A question that is shown has changed: the person has agreed to open its page. */
+  /** Called when a displayed question has changed: the person has agreed to open its page. */
   readonly onChange?: (elicitation: Elicitation) => void;
-  /** A question that is shown has ended, wherever it was answered: remove it. */
+  /** Called when a displayed question has ended, wherever it was answered: remove it. */
   readonly onEnd: (elicitation: Elicitation) => void;
 }
 
 /**
- * Handles the event of a question on a page, whatever framework brings it. `take` gets every part of a message or of a
- * stream and ignores what is no question; it returns true for a question. The same part may come any number of times.
+ * Handles the questions of a chat in a page, with any framework. Pass every part of a message or stream to `take`; it
+ * returns true for a question and ignores everything else. The same part may come any number of times.
  *
  * @example
  * const questions = createElicitationEvents({

@@ -1,3 +1,8 @@
+/**
+ * Makes Parley's agents usable as models of the AI SDK. Converting chunks and prompts is in the files beside it, and
+ * reading a whole turn in `chat/whole-turn.ts`.
+ */
+
 import { createRandomId, isParleyClientError, ParleyClientError } from '@parley/core';
 import type { UIMessageChunk } from 'ai';
 import { type ChatTransportOptions, createChatTransport } from '../chat/transport.ts';
@@ -11,21 +16,24 @@ import type { ModelCall, ModelStreamPart, ParleyDataPart, ParleyModel } from './
 export type ParleyProviderOptions = Pick<ChatTransportOptions, 'baseUrl' | 'token' | 'retry' | 'fetch'>;
 
 export interface ParleyModelSettings {
-  /** The conversation that the calls belong to. Without it each call begins one of its own. */
+  /** The conversation of the calls. Without it, each call begins a new one. */
   readonly conversationId?: string;
-  /** Which questions the page can show, as the header `x-supports-elicitation`. @default 'true' with `onData`, else 'none' */
+  /**
+   * The questions that the page can show, as in the header `x-supports-elicitation`. @default 'true' with `onData`,
+   * else 'none'
+   */
   readonly supports?: string;
-  /** Called with every data part: questions (`data-elicitation-request`), again on each change, and notices. */
+  /** Called with every data part: notices, and questions (`data-elicitation-request`), again on each change. */
   readonly onData?: (part: ParleyDataPart) => void;
 }
 
-/** Makes models: `parley('helper')` is the agent `helper`, `parley()` the server's default agent. */
+/** Makes models: `parley('helper')` is the agent `helper`, and `parley()` the server's default agent. */
 export type ParleyProvider = (agent?: string, settings?: ParleyModelSettings) => ParleyModel;
 
 /**
- * Makes Parley's agents models of the AI SDK, versions 6 and 7. A call is one turn: it lasts until the turn has ended, over lost
- * connections, restarted pods and waits for the person, and an aborted call stops it. The agent makes its calls of tools
- * itself. Errors are ParleyClientError.
+ * Makes Parley's agents usable as models of the AI SDK, versions 6 and 7. A call is one turn: it lasts until the turn
+ * has ended, even over lost connections, restarted pods and waits for the person. Aborting the call stops the turn. The
+ * agent itself makes its tool calls. Errors are ParleyClientError.
  *
  * @example
  * const parley = createParleyProvider({ baseUrl: 'https://parley.example.com', token: userToken });
@@ -79,7 +87,7 @@ export function createParleyProvider(options: ParleyProviderOptions): ParleyProv
       supportedUrls: {},
       async doStream(call) {
         const chunks = chunksOf(call);
-        // The first chunk decides whether the call was accepted: `ai` retries a rejected call, not a failed stream.
+        // The first chunk shows whether the call was accepted: `ai` retries a rejected call, but not a failed stream.
         const first = await chunks.next().catch(refusal);
         return { stream: streamOf(call, first, chunks) };
       },
@@ -106,7 +114,7 @@ function streamOf(
     start: (controller) => controller.enqueue({ type: 'stream-start', warnings: warningsOf(call) }),
     async pull(controller) {
       try {
-        // A pull must bring something, or there is no further one.
+        // Each pull must enqueue something; otherwise the stream does not pull again.
         for (let isEmpty = true; isEmpty; next = undefined) {
           const { value, done } = next ?? (await chunks.next());
           if (done === true) return controller.close();
@@ -124,7 +132,7 @@ function streamOf(
   });
 }
 
-/** `ai` repeats calls only that fail with a transient error of its own kind; the transport has retried already. */
+/** `ai` retries only transient errors of its own class; the transport has already retried, so none is thrown. */
 function refusal(error: unknown): never {
   if (!isParleyClientError(error)) throw error;
   throw new ParleyClientError(error.code, error.message, { status: error.status, cause: error });

@@ -2,7 +2,7 @@ import { ParleyClientError } from '@parley/core';
 import type { UIMessageChunk } from 'ai';
 import type { ModelResult, ModelStreamPart, ParleyDataPart } from './types.ts';
 
-/** Turns the chunks of a turn into the parts of a model's stream. */
+/** Converts the chunks of a turn to the parts of a model's stream. */
 interface ModelParts {
   take(chunk: UIMessageChunk): readonly ModelStreamPart[];
 }
@@ -13,7 +13,7 @@ export const NO_USAGE: ModelResult['usage'] = {
   outputTokens: { total: undefined, text: undefined, reasoning: undefined },
 };
 
-/** Calls of the agent's tools are marked as done by the provider: the application must not make them. */
+/** Tool calls of the agent are marked as executed by the provider, so that the application does not make them. */
 export function createModelParts(): ModelParts {
   const names = new Map<string, string>();
 
@@ -55,7 +55,10 @@ export function createModelParts(): ModelParts {
   };
 }
 
-/** Calls were made by the agent, so that a turn that ran out of steps must not look like one that wants calls made. */
+/**
+ * The finish reason. The agent has made the calls itself, so a turn that ran out of steps must not look like one whose
+ * calls the application should make.
+ */
 function reasonOf(
   raw: Extract<UIMessageChunk, { type: 'finish' }>['finishReason'],
 ): ModelResult['finishReason'] {

@@ -1,7 +1,9 @@
 import type { UIMessage } from 'ai';
 import type { ModelCall, ModelWarning } from './types.ts';
 
-/** A prompt as messages of a chat: the text of users and assistants. Parley's agents have their own instructions and tools. */
+/**
+ * A prompt as chat messages: the text of users and assistants. Parley's agents have their own instructions and tools.
+ */
 export function messagesOf({ prompt }: Pick<ModelCall, 'prompt'>): UIMessage[] {
   return prompt.flatMap((message): UIMessage[] => {
     if (message.role !== 'user' && message.role !== 'assistant') return [];
@@ -24,7 +26,7 @@ const SETTINGS = [
 ] as const;
 const DETAILS = "The agent's own configuration decides.";
 
-/** What of a call has no effect. */
+/** Warnings about the settings of a call that have no effect. */
 export function warningsOf(call: ModelCall): ModelWarning[] {
   const features: string[] = SETTINGS.filter((setting) => call[setting] !== undefined);
   if (call.prompt.some(({ role }) => role === 'system')) features.push('system messages');

@@ -14,22 +14,22 @@ const CHATS_PATH = '/run/api/chats';
 /** A conversation of a person. */
 export interface ChatSummary {
   readonly conversationId: string;
-  /** The title that the person gave it, or the beginning of their first message. */
+  /** The title that the person chose, or the beginning of their first message. */
   readonly title?: string;
   /** The agent of its latest turn. */
   readonly agent: string;
-  /** When its latest turn began, ISO 8601. */
+  /** When its latest turn began (ISO 8601). */
   readonly latestTurnAt: string;
   readonly isRunning: boolean;
 }
 
-/** Conversations, the one with the latest turn first. `nextCursor` leads to the next page. */
+/** Conversations, latest turn first. `nextCursor` is the cursor of the next page. */
 export interface ChatPage {
   readonly conversations: readonly ChatSummary[];
   readonly nextCursor?: string;
 }
 
-/** The messages of a conversation, oldest first. While a turn runs, the last one is the person's. */
+/** The messages of a conversation, oldest first. While a turn is running, the last one is the person's. */
 export interface ChatHistory {
   readonly conversationId: string;
   readonly messages: readonly UIMessage[];
@@ -37,7 +37,7 @@ export interface ChatHistory {
 }
 
 export interface ChatListOptions {
-  /** Size of a page, 1 to 100. @default 50 */
+  /** The number of conversations in a page, 1 to 100. @default 50 */
   readonly limit?: number;
   readonly cursor?: string;
   readonly signal?: AbortSignal;
@@ -46,11 +46,14 @@ export interface ChatListOptions {
 /** The conversations of the token's owner. Calls reject with ParleyClientError. */
 export interface ChatArchive {
   list(options?: ChatListOptions): Promise<ChatPage>;
-  /** Errors: `not_found` for a conversation without a turn. */
+  /** Reads a conversation. Errors: `not_found` for a conversation without a turn. */
   read(chatId: string, options?: { readonly signal?: AbortSignal }): Promise<ChatHistory>;
-  /** Gives a conversation another title, and returns it as Parley keeps it. Errors: `not_found`, `invalid_request`. */
+  /** Changes the title of a conversation, and returns it as stored. Errors: `not_found`, `invalid_request`. */
   rename(chatId: string, title: string, options?: { readonly signal?: AbortSignal }): Promise<string>;
-  /** Deletes a conversation with all of its turns, questions and approvals; what runs is stopped. Errors: `not_found`, `turn_running`. */
+  /**
+   * Deletes a conversation with all its turns, questions and approvals; running turns are stopped. Errors: `not_found`,
+   * `turn_running`.
+   */
   remove(chatId: string, options?: { readonly signal?: AbortSignal }): Promise<void>;
 }
 

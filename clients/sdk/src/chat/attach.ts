@@ -5,7 +5,7 @@ export interface AttachableChat {
   readonly id: string;
   /** Stops reading the turn. */
   stop(): Promise<void>;
-  /** Reads the turn from its start; it replaces what is shown of it. */
+  /** Reads the turn from its start, and replaces what is displayed of it. */
   resumeStream(): Promise<void>;
 }
 
@@ -16,8 +16,8 @@ export interface ShownChat {
 }
 
 /**
- * Makes a chat read its turn again. The current reading ends as aborted: that is the only end that neither shows an error
- * nor sends anything by itself.
+ * Makes a chat read its turn again. The current reading ends as aborted, because only that end neither shows an error
+ * nor triggers another request.
  */
 export async function restartReading(chat: AttachableChat): Promise<void> {
   await chat.stop();
@@ -25,7 +25,7 @@ export async function restartReading(chat: AttachableChat): Promise<void> {
 }
 
 /**
- * Whether a chat shows a turn that was detached while it waits for a person. Call `resumeStream()` once the question has
+ * Whether a chat shows a detached turn that is waiting for a person. Call `resumeStream()` after the question has
  * ended. False while the chat is still reading.
  *
  * @example

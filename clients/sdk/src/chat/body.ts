@@ -1,14 +1,16 @@
 import { ParleyClientError } from '@parley/core';
 import type { UIMessage } from 'ai';
 
-/** A message before the last one, reduced to what the server reads. */
+/** A message before the last one, reduced to the parts that the server reads. */
 interface EarlierMessage {
   readonly id: string;
   readonly role: 'user' | 'assistant';
   readonly parts: readonly object[];
 }
 
-/** Earlier messages must leave room for the last one, and stay below the server's limit of 1000 messages. */
+/**
+ * Earlier messages must leave room for the last one. Below: their number must stay below the server's limit of 1000.
+ */
 const EARLIER_BYTES_MAX = 100_000;
 const EARLIER_MESSAGES_MAX = 200;
 const ANSWER = 'data-elicitation-response';
@@ -19,10 +21,10 @@ export function isAnswer(messages: readonly UIMessage[]): boolean {
 }
 
 /**
- * The body of a chat's request: the whole last message, and of those before it the text, for a server that does not know
- * the conversation, and decisions that were not sent yet. `messageId` names the message that the AI SDK continues; it is
- * sent beside such decisions. The body is a copy, so later changes of the chat do not affect it. Throws `invalid_request`
- * for values that JSON cannot express.
+ * The body of a chat's request: the whole last message; the text of the earlier ones, for a server that does not know
+ * the conversation; and unsent decisions. `messageId` names the message that the AI SDK continues, and is sent with
+ * such decisions. The body is a copy, so later changes of the chat do not affect it. Throws `invalid_request` for
+ * values that JSON cannot express.
  */
 export function chatBody(
   chatId: string,
@@ -36,12 +38,12 @@ export function chatBody(
   try {
     return JSON.parse(JSON.stringify(body));
   } catch {
-    // The cause is left out: its message may repeat the person's text.
+    // The cause is omitted, because its message may repeat the person's text.
     throw new ParleyClientError('invalid_request', 'The message contains a value that JSON cannot express.');
   }
 }
 
-/** The newest of these messages that fit into the limits, in their order. */
+/** The newest of these messages within the limits, in their order. */
 function newestThatFit(messages: readonly UIMessage[]): EarlierMessage[] {
   const taken: EarlierMessage[] = [];
   const encoder = new TextEncoder();
@@ -68,7 +70,7 @@ function reducedOf({ id, role, parts }: UIMessage): EarlierMessage | undefined {
 
 type Part = UIMessage['parts'][number];
 
-/** True for a decision of the person on a call that has no outcome yet. */
+/** True for the person's decision on a call that has no outcome yet. */
 function isDecision(part: Part): part is Extract<Part, { toolCallId: string }> {
   return 'state' in part && part.state === 'approval-responded';
 }

@@ -1,40 +1,50 @@
+/**
+ * Turns the events of several broken connections into one valid stream of chunks. Opening connections is in `turn.ts`.
+ */
+
 import { ParleyClientError, type SseEvent } from '@parley/core';
 import type { UIMessageChunk } from 'ai';
 import { ChatStreamError } from './errors.ts';
 
-/** One step of a turn's stream. After `reset` the message starts again: discard everything before it. */
+/** An item of a turn's stream. After `reset`, the message starts again: discard everything before it. */
 export type TurnItem =
   | { readonly type: 'chunk'; readonly chunk: UIMessageChunk }
   | { readonly type: 'reset' };
 
-/** Assembles the chunks of one turn from as many connections as it takes. */
+/** Assembles the chunks of one turn from any number of connections. */
 export interface ChunkAssembler {
-  /** The last event that was complete: the next connection starts after it. */
+  /** The last complete event; the next connection starts after it. */
   readonly lastEventId: string | undefined;
-  /** Whether any item was returned. */
+  /** Whether any item has been returned. */
   readonly hasBegun: boolean;
-  /** Whether the turn's end was returned. */
+  /** Whether the end of the turn has been returned. */
   readonly isOver: boolean;
-  /** Whether that end leaves calls open: the turn waits for approvals, or has used up its steps. */
+  /** Whether calls were open at that end: the turn is waiting for approvals, or has used up its steps. */
   readonly leavesCalls: boolean;
-  /** Adds the next event and returns the items that are complete. Throws ChatStreamError, or `internal` for invalid data. */
+  /**
+   * Adds the next event and returns the items that are now complete. Throws ChatStreamError, or `internal` for invalid
+   * data.
+   */
   add(event: Pick<SseEvent, 'id' | 'data'>): readonly TurnItem[];
-  /** The connection has ended: returns the buffered items if they finish the turn, and otherwise discards them. */
+  /**
+   * Call when the connection has ended. Returns the buffered items if they finish the turn, and otherwise discards
+   * them.
+   */
   disconnect(): readonly TurnItem[];
-  /** Makes the next connection start at the beginning of the turn. False if the last one did so, too. */
+  /** Makes the next connection start at the beginning of the turn. False if the last one did so too. */
   startOver(): boolean;
 }
 
 const DONE = '[DONE]';
 const RESET = 'data-stream-reset';
-/** The token has expired. The connection ends next, and the following request has a new one. */
+/** The token has expired. The connection ends next, and the following request sends a new token. */
 const CLOSED = 'data-stream-closed';
 const BEGINNING = '-0';
 
 /**
- * Makes one valid stream of chunks from connections that may break anywhere. An event of the feed may be several chunks,
- * and only the last of them carries its id. Chunks are buffered until that one has arrived, so that no part of an event
- * is handed on twice. `after` is the event after which the first connection starts.
+ * Makes one valid stream of chunks from connections that may break anywhere. An event of the feed may be several
+ * chunks, of which only the last carries the event's id. Chunks are buffered until that one has come, so that no part
+ * of an event is passed on twice. `after` is the event after which the first connection starts.
  */
 export function createChunkAssembler(after?: string): ChunkAssembler {
   let lastEventId = after;
@@ -100,7 +110,7 @@ export function createChunkAssembler(after?: string): ChunkAssembler {
       }
       if (isBefore(id, lastEventId)) return [];
       const isComplete = id !== undefined && id !== lastEventId;
-      // The question of a superseded step carries no id. A data part may be repeated, so it need not be buffered.
+      // The question of a superseded step has no id. A data part may be repeated, so it need not be buffered.
       if (!isComplete && buffer.length === 0 && hasStart && isReplaceable(chunk)) return emit(chunk);
       buffer.push(chunk);
       if (!isComplete) return [];
@@ -113,7 +123,7 @@ export function createChunkAssembler(after?: string): ChunkAssembler {
       return [];
     },
     startOver() {
-      // The place before the first event still names the turn, which may have ended since.
+      // The position before the first event still identifies the turn, which may have ended since.
       const beginning = lastEventId?.replace(/-.*$/, BEGINNING);
       const isAhead = beginning !== lastEventId;
       lastEventId = beginning;
@@ -134,7 +144,7 @@ function isReplaceable(chunk: UIMessageChunk): boolean {
   return chunk.type.startsWith('data-') && 'id' in chunk && chunk.id !== undefined;
 }
 
-/** Whether an event precedes the last complete one. Ids of different feeds cannot be compared. */
+/** Whether an event comes before the last complete one. Ids of different feeds cannot be compared. */
 function isBefore(id = '', lastEventId = ''): boolean {
   const [epoch, position] = id.split('-');
   const [lastEpoch, lastPosition] = lastEventId.split('-');

@@ -4,11 +4,11 @@ import { isParleyClientError, ParleyClientError } from '@parley/core';
  * Why a chat's stream broke off.
  *
  * - `outcome-unknown`: the message was sent repeatedly for `giveUpMs` without a conclusive reply, so it may or may not
- *   have arrived. Let the person decide: sent again unchanged (`regenerate`) it counts once.
+ *   have reached the server. Let the person decide: if it is sent again unchanged (`regenerate`), it counts once.
  * - `ended-unseen`: the turn ended while there was no connection, and its end can no longer be read.
- * - `stream-reset`: what was read so far is void, and no chat is attached that could discard it (`attach`).
+ * - `stream-reset`: everything read so far is void, and no attached chat could discard it (`attach`).
  *   `reconnectToStream`, or `resumeStream()` of a chat, reads the turn again from its start.
- * - `unreachable`: no pod could be reached for `giveUpMs`. The turn continues; `resumeStream()` finds it.
+ * - `unreachable`: no pod could be reached for `giveUpMs`. The turn continues, and `resumeStream()` finds it.
  */
 export type ChatStreamReason = 'outcome-unknown' | 'ended-unseen' | 'stream-reset' | 'unreachable';
 
@@ -32,7 +32,7 @@ export class ChatStreamError extends ParleyClientError {
   }
 }
 
-/** Recognises a ChatStreamError by its shape, so that it also works across two copies of this package. */
+/** Recognises a ChatStreamError by its properties, so that it also works across two copies of this package. */
 export function isChatStreamError(error: unknown, reason?: ChatStreamReason): error is ChatStreamError {
   if (!isParleyClientError(error) || !('reason' in error)) return false;
   return reason === undefined || error.reason === reason;

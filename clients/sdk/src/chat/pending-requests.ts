@@ -1,11 +1,11 @@
 import { ParleyClientError, withTimeout } from '@parley/core';
 
-/** The requests of one transport's chats that have no reply yet: messages, and calls that stop a turn. */
+/** The unanswered requests of one transport's chats: messages, and calls that stop a turn. */
 interface PendingRequests {
   /**
-   * Sends a message that begins a turn. Pending stop calls of the chat concern the turn before: each finishes its
-   * current try and makes no other, and the message waits for them. The signal of `send` is aborted by `signal` and by a
-   * later `stop`. Rejects as `send` does, or with the reason of that signal.
+   * Sends a message that begins a turn. Pending stop calls of the chat concern the previous turn: each finishes only
+   * its current try, and the message waits for them. The signal of `send` is aborted by `signal` and by a later `stop`.
+   * Rejects like `send`, or with the reason of that signal.
    */
   send<T>(
     chatId: string,
@@ -13,9 +13,9 @@ interface PendingRequests {
     send: (signal: AbortSignal) => Promise<T>,
   ): Promise<T>;
   /**
-   * Aborts the pending messages of a chat, then asks the server to stop its turn. `requestStop` resolves with whether a
-   * turn may have been stopped, and makes no further try once its signal is aborted. Resolves with false when there was
-   * neither a message nor a turn.
+   * Aborts the pending messages of a chat, and then asks the server to stop its turn. `requestStop` resolves with
+   * whether a turn may have been stopped, and makes no further try once its signal is aborted. Resolves with false when
+   * there was neither a message nor a turn.
    */
   stop(
     chatId: string,
@@ -26,7 +26,7 @@ interface PendingRequests {
 
 interface ChatRequests {
   readonly messages: Set<AbortController>;
-  /** Each with a promise of its end, which never rejects. */
+  /** The pending stop calls, each with a promise of its end that never rejects. */
   readonly stops: Map<AbortController, Promise<unknown>>;
 }
 

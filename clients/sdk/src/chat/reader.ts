@@ -3,9 +3,12 @@ import { ChatStreamError } from './errors.ts';
 import type { TurnStream } from './turn.ts';
 
 interface ReaderHooks {
-  /** The turn starts again, and this reader gets no more of it. Resolves when another reader has taken over or none will. */
+  /**
+   * Called when the turn starts again; this reader gets no more of it. Resolves when another reader has taken over, or
+   * none will.
+   */
   readonly onReset: () => Promise<void>;
-  /** The reader's stream has ended, for any reason. */
+  /** Called when the reader's stream has ended, for any reason. */
   readonly onEnd: () => void;
 }
 

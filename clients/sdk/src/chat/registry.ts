@@ -1,15 +1,22 @@
+/**
+ * Knows the open turn, the reader and the attached chat of each chat of a transport, so that a turn never has two
+ * readers. Reading the turn itself is in `turn.ts`.
+ */
+
 import type { UIMessageChunk } from 'ai';
 import { type AttachableChat, restartReading } from './attach.ts';
 import { type ChatTurnReader, createTurnReader } from './reader.ts';
 import type { TurnStream } from './turn.ts';
 
-/** The chats of one transport: each has at most one open turn, one reader of it, and one attached chat. */
+/** The chats of one transport. Each has at most one open turn, one reader of it, and one attached chat. */
 interface ChatRegistry {
-  /** Returns the function that detaches the chat. */
+  /** Attaches a chat. Returns the function that detaches it. */
   attach(chat: AttachableChat): () => void;
-  /** The turn of a chat that was reset and has no reader yet. It may end before a request could find it on the server. */
+  /**
+   * The turn of a chat that was reset and has no reader yet. It may end before a request could find it on the server.
+   */
   unreadTurn(chatId: string): TurnStream | undefined;
-  /** Gives a turn its reader and ends the chat's earlier one. An aborted signal ends the reading. */
+  /** Gives a turn its reader and ends the chat's previous one. An aborted signal ends the reading. */
   read(
     chatId: string,
     turn: TurnStream,
@@ -19,10 +26,10 @@ interface ChatRegistry {
 
 interface ChatEntry {
   chat?: AttachableChat | undefined;
-  /** Closed by its entry only. */
+  /** The open turn. Only its entry may close it. */
   turn?: TurnStream | undefined;
   reader?: ChatTurnReader | undefined;
-  /** Set while the turn has no reader; closes the turn when none comes in time. */
+  /** Set while the turn has no reader; closes the turn if none comes in time. */
   timer?: ReturnType<typeof setTimeout> | undefined;
 }
 
@@ -100,14 +107,15 @@ export function createChatRegistry(): ChatRegistry {
       if (olderTurn !== turn) olderTurn?.close();
       if (olderReader === undefined) return reader.stream;
       olderReader.fail(new DOMException('Another reader has replaced this one.', 'AbortError'));
-      // The earlier reader's consumer must see that error before the new stream, or it takes it for the new stream's.
+      // The consumer of the previous reader must see its error before the new stream; otherwise it attributes the error
+      // to the new stream.
       await new Promise((resolve) => setTimeout(resolve));
       return reader.stream;
     },
   };
 }
 
-/** In Node a timer keeps the process alive; in a browser it is a number. */
+/** Lets a Node process end despite the timer. In a browser, a timer is a number and needs nothing. */
 function unref(timer: unknown): void {
   (timer as { unref?(): void }).unref?.();
 }

@@ -1,25 +1,25 @@
 import type { UIMessageChunk } from 'ai';
 
-/** Makes one sequence of chunks of a turn that is read more than once from its start. */
+/** Makes one sequence of chunks from a turn that is read several times from its start. */
 interface ReplayFilter {
-  /** What is new in the next chunk. A data part always is: it replaces the one with its id. */
+  /** The new part of the next chunk. A data part is always new, because it replaces the one with its id. */
   take(chunk: UIMessageChunk): readonly UIMessageChunk[];
-  /** The next chunk is the first one of the turn again. */
+  /** Call when the next chunk is the first one of the turn again. */
   restart(): void;
 }
 
 interface TextBlock {
-  /** The id under which it goes on. */
+  /** The id under which the block continues. */
   id: string;
   sent: string;
-  /** What the current reading has brought. */
+  /** The text that the current reading has brought. */
   read: string;
   isOpen: boolean;
 }
 
 /**
- * Text cannot be taken back: where a block begins differently at a later reading, because its step was repeated, it
- * follows as a further block.
+ * Emitted text cannot be taken back. If a block begins differently at a later reading, because its step was repeated,
+ * it is emitted as another block.
  */
 export function createReplayFilter(): ReplayFilter {
   const blocks = new Map<string, TextBlock>();

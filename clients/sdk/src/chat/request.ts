@@ -8,7 +8,7 @@ interface ChatRequestSource {
   readonly delivery?: 'hold' | 'detach';
 }
 
-/** Headers and body keys of one request, beside those of every request. */
+/** Headers and body keys of one request, in addition to those of every request. */
 interface ChatRequestExtras {
   readonly headers?: HeaderSource;
   readonly body?: object;

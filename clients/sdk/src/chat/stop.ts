@@ -6,13 +6,13 @@ const STOP_GIVE_UP_MS = 30_000;
 interface StopSignals {
   /** Ends the call at once. */
   readonly signal: AbortSignal | undefined;
-  /** Lets the current try finish, and allows no other. */
+  /** Lets the current try finish, but allows no other. */
   readonly retrySignal: AbortSignal;
 }
 
 /**
- * Asks the server to stop a chat's turn, for half a minute at most. Resolves with false when certainly none was running.
- * Rejects with ParleyClientError, or the reason of either signal.
+ * Asks the server to stop a chat's turn, for at most half a minute. Resolves with false when certainly none was
+ * running. Rejects with ParleyClientError, or the reason of either signal.
  */
 export async function stopTurn(
   transport: Transport,
@@ -20,7 +20,7 @@ export async function stopTurn(
   { signal, retrySignal }: StopSignals,
 ): Promise<boolean> {
   let isReplyLost = false;
-  // A rate-limited call did nothing; after any other failure the turn may have been stopped.
+  // A rate-limited call did nothing. After any other failure, the turn may have been stopped.
   const onFailure = ({ code }: ParleyClientError) => {
     if (code !== 'rate_limited') isReplyLost = true;
   };

@@ -1,3 +1,8 @@
+/**
+ * The chat transport for `useChat`: the public calls, and what happens between two turns. Reading a single turn over
+ * lost connections is in `turn.ts`.
+ */
+
 import {
   createTransport,
   isParleyClientError,
@@ -18,24 +23,27 @@ import { stopTurn } from './stop.ts';
 import { beginTurn, CHAT_PATH, findTurn } from './turn.ts';
 
 export interface ChatTransportOptions {
-  /** URL of Parley, with its path if it has one. In a browser it may be relative to the page. */
+  /** The URL of Parley, including its path if it has one. In a browser it may be relative to the page. */
   readonly baseUrl: string;
   /** The person's token; a function is called for every request. */
   readonly token: TokenSource;
-  /** Sent with every request, as is `x-supports-elicitation: true` unless it is set here. */
+  /** Headers for every request. `x-supports-elicitation: true` is sent too, unless it is set here. */
   readonly headers?: HeaderSource | (() => HeaderSource);
-  /** Further keys of every message's body, such as `agent`. */
+  /** Additional keys for every message's body, such as `agent`. */
   readonly body?: object | (() => object);
   /**
    * What a turn does while it waits for a person. `hold` keeps its stream open. `detach` ends the stream with the
-   * question, and `resumeStream()` continues after the answer. Without it the server decides.
+   * question, and `resumeStream()` continues after the answer. Without this, the server decides.
    */
   readonly delivery?: 'hold' | 'detach';
-  /** As for the client, but `giveUpMs` (300000 here) is how long a turn may be unreachable before its stream fails. */
+  /**
+   * The same as for the client, but `giveUpMs` (here 300000) is how long a turn may be unreachable before its stream
+   * fails.
+   */
   readonly retry?: Pick<RetryOptions, 'giveUpMs' | 'firstDelayMs' | 'delayMsMax' | 'attemptMs'>;
-  /** A connection that delivers nothing for this time, not even a heartbeat, counts as lost. @default 45000 */
+  /** The time without data, heartbeats included, after which a connection counts as lost. @default 45000 */
   readonly heartbeatTimeoutMs?: number;
-  /** @default the global one */
+  /** @default the global `fetch` */
   readonly fetch?: typeof fetch;
 }
 
@@ -44,9 +52,9 @@ export interface ParleyChatTransport<Message extends UIMessage = UIMessage> exte
   /** A resumed turn is read from its start and replaces what the chat has of it. */
   readonly resumeStreamIsReplay: true;
   /**
-   * Lets the transport make a chat read its turn again when the turn starts anew. Without it such a stream ends with a
-   * ChatStreamError, `stream-reset`, and the application calls `resumeStream()`. Returns the function that detaches the
-   * chat.
+   * Lets the transport make a chat read its turn again when the turn starts again. Without this, such a stream ends
+   * with a ChatStreamError, `stream-reset`, and the application must call `resumeStream()`. Returns the function that
+   * detaches the chat.
    *
    * @example
    * const [chat] = useState(() => new Chat({ id, transport }));
@@ -55,18 +63,18 @@ export interface ParleyChatTransport<Message extends UIMessage = UIMessage> exte
    */
   attach(chat: AttachableChat): () => void;
   /**
-   * Continues a turn whose stream ended with `finish` while it waited for approvals, after what was read of it. The stream
-   * waits for the decisions with the turn. Resolves with null when there is nothing to read.
+   * Continues a turn whose stream ended with `finish` while it was waiting for approvals, after the last event that was
+   * read. The new stream waits for the decisions. Resolves with null when there is nothing to read.
    */
   continueTurn(
     chatId: string,
     options?: { readonly signal?: AbortSignal },
   ): Promise<ReadableStream<UIMessageChunk> | null>;
   /**
-   * Aborts a message that has no reply yet (its `sendMessages` rejects with an AbortError) and stops the running turn on
-   * the server, which withdraws its open questions. Resolves with false when certainly neither existed. A chat's own
-   * `stop()` only stops reading. Retries for half a minute, or until the chat sends its next message, then rejects with
-   * ParleyClientError.
+   * Aborts a message that has no reply yet (its `sendMessages` rejects with an AbortError), and stops the running turn
+   * on the server, which withdraws its open questions. Resolves with false when certainly neither existed. A chat's own
+   * `stop()` only stops reading. Retries for half a minute, or until the chat sends its next message, and then rejects
+   * with ParleyClientError.
    */
   stopTurn(chatId: string, options?: { readonly signal?: AbortSignal }): Promise<boolean>;
 }
@@ -76,11 +84,12 @@ const GIVE_UP_MS = 300_000;
 const JSON_TYPE = 'application/json';
 
 /**
- * Creates a transport for `useChat` and `Chat` of the AI SDK, versions 6 and 7. A stream lasts as long as its turn: after a lost
- * connection or a restarted pod it continues after the last complete event. A message is sent again until it has certainly
- * arrived, and it counts once, even when the person then sends it again unchanged (`regenerate`). A chat has one reader: a
- * new one ends the one before. Calls reject with ParleyClientError, and a stream that breaks off fails with
- * ChatStreamError. Errors of functions that you pass, and the reason of an aborted signal, are passed on. It opens no
+ * Creates a transport for `useChat` and `Chat` of the AI SDK, versions 6 and 7. A stream lasts as long as its turn:
+ * after a lost connection or a restarted pod, it continues after the last complete event. A message is repeated until
+ * it has certainly reached the server, and it counts once, even if the person then sends it again unchanged
+ * (`regenerate`). A chat has one reader; a new one ends the previous one. Calls reject with ParleyClientError, and a
+ * stream that breaks off fails with ChatStreamError. Errors of functions that you pass, and the reason of an aborted
+ * signal, are passed on. No connection is opened before the first use.
  * connection until it is used.
  *
  * @example
@@ -107,7 +116,7 @@ export function createChatTransport<Message extends UIMessage = UIMessage>(
       const headers = chatHeaders(options, extras);
       const body = chatBody(chatId, messages, chatExtras(options, extras), messageId);
       if (isAnswer(messages)) {
-        // An answer begins no turn: the reply is the elicitation. An equal answer is safe to repeat.
+        // An answer begins no turn, so the reply is the elicitation. Repeating an equal answer is safe.
         const call = { method: 'POST', path: CHAT_PATH, headers, body, signal } as const;
         parseElicitation(await transport.request({ ...call, headers: { ...headers, accept: JSON_TYPE } }));
         return new ReadableStream({ start: (controller) => controller.close() });
@@ -136,7 +145,7 @@ export function createChatTransport<Message extends UIMessage = UIMessage>(
     },
     attach: registry.attach,
     stopTurn(chatId, { signal } = {}) {
-      // With the same key, a message that is sent again would lead to the stopped turn.
+      // With the same key, the message would lead to the stopped turn if it is sent again.
       keys.drop(chatId);
       const requestStop = (retrySignal: AbortSignal) => stopTurn(transport, chatId, { signal, retrySignal });
       return pending.stop(chatId, signal, requestStop);

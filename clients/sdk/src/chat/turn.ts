@@ -1,3 +1,8 @@
+/**
+ * Reads one turn of a chat, from its message to its end, over any number of connections. Which chat reads which turn is
+ * decided in `transport.ts` and `registry.ts`.
+ */
+
 import {
   createRetryBudget,
   isTransient,
@@ -16,11 +21,11 @@ import { ChatStreamError, type ChatStreamReason, isChatStreamError } from './err
 interface ChatTurnDeps {
   readonly transport: Transport;
   readonly heartbeatTimeoutMs: number;
-  /** Called with the last event of a stream whose end leaves calls open. */
+  /** Called with the last event of a stream at whose end calls are open. */
   readonly onCallsLeft: (chatId: string, lastEventId: string) => void;
 }
 
-/** A message that begins a turn. Every request with the same key leads to the same turn. */
+/** A message that begins a turn. All requests with the same key lead to the same turn. */
 interface TurnMessage {
   readonly body: object;
   readonly idempotencyKey: string;
@@ -31,11 +36,11 @@ interface TurnSource {
   readonly headers: Readonly<Record<string, string>>;
   /** Absent for a turn that is already running. */
   readonly message?: TurnMessage;
-  /** The last event that was read before. */
+  /** The last event that was read earlier. */
   readonly after?: string | undefined;
 }
 
-/** The stream of one turn. One reader at a time takes its items. */
+/** The stream of one turn. Only one reader at a time takes its items. */
 export interface TurnStream {
   readonly items: AsyncIterator<TurnItem, void>;
   /** Stops reading; the turn itself continues on the server. */
@@ -65,8 +70,8 @@ export async function beginTurn(
 }
 
 /**
- * Finds the running turn of a chat and reads it from its start, or after `after`, also when it has ended since; nothing
- * when there is nothing to read. Throws as `beginTurn` does.
+ * Finds the running turn of a chat and reads it from its start, or after `after`, even if it has ended since. Undefined
+ * when there is nothing to read. Throws like `beginTurn`.
  */
 export async function findTurn(
   deps: ChatTurnDeps,
@@ -105,7 +110,7 @@ async function connect(
   }
 }
 
-/** Resolves with false when the budget is spent. Rejects when the signal is aborted. */
+/** Resolves with false when the budget is used up. Rejects when the signal is aborted. */
 async function waitBeforeRetry(
   budget: RetryBudget,
   error: ParleyClientError | undefined,
@@ -124,14 +129,14 @@ function createTurnStream(deps: ChatTurnDeps, source: TurnSource, progress: Prog
     items,
     close() {
       closing.abort();
-      // The signal reaches neither a generator that waits for its reader nor one that was never started.
+      // A signal cannot end a generator that is waiting for its reader or was never started.
       items.return().catch(() => undefined);
       progress.connection.close();
     },
   };
 }
 
-/** Reads one turn to its end, over as many connections as it takes. Throws ParleyClientError, or the signal's reason. */
+/** Reads one turn to its end, over any number of connections. Throws ParleyClientError, or the signal's reason. */
 async function* readTurn(
   deps: ChatTurnDeps,
   source: TurnSource,
@@ -182,21 +187,21 @@ async function* readConnection(
   const openedAt = performance.now();
   const handlers = {
     onRetry: budget.setFirstDelayMs,
-    // A delay counts only at the end, where the pod ends the stream itself. The reader of a pod that died finds another
-    // pod at once.
+    // A delay that the server names matters only if the pod then ends the stream itself. After any later event, the
+    // reader of a pod that died may try another pod at once.
     onEvent: () => budget.setFirstDelayMs(transport.retry.firstDelayMs),
   };
   try {
     for await (const event of readEventStream(connection.response, { idleTimeoutMs, signal, ...handlers })) {
       const { lastEventId } = assembler;
       const items = assembler.add(event);
-      // Buffered chunks are no progress: a lost connection discards them, and that could repeat for ever.
+      // Buffered chunks are no progress, because a lost connection discards them, which could repeat for ever.
       if (items.length > 0 || assembler.lastEventId !== lastEventId) budget.reset();
       yield* items;
       if (assembler.isOver) return;
     }
   } finally {
-    // A turn that waits for a person delivers nothing for a long time.
+    // A turn that waits for a person delivers nothing for a long time, so a stable connection counts as progress.
     if (assembler.hasBegun && performance.now() - openedAt > STABLE_MS) budget.reset();
   }
 }
@@ -213,7 +218,7 @@ function nextCall(source: TurnSource, assembler: ChunkAssembler) {
   return { method: 'GET', path: chatPath(chatId, 'stream'), headers: { ...headers, ...after } } as const;
 }
 
-/** Until the turn has begun, only its message leads to it: the running turn may be another one. */
+/** Before the turn has begun, only its message leads to it, because the running turn may be another one. */
 function mustSendMessage(
   source: TurnSource,
   { hasBegun }: ChunkAssembler,
@@ -221,7 +226,7 @@ function mustSendMessage(
   return source.message !== undefined && !hasBegun;
 }
 
-/** Opens the next connection; from the start of the turn where a pod refuses the position. */
+/** Opens the next connection; if a pod refuses the position, from the start of the turn. */
 async function openNext(
   { transport }: ChatTurnDeps,
   source: TurnSource,
@@ -236,12 +241,12 @@ async function openNext(
   }
 }
 
-/** Whether a pod may not know the form of the position, because its version is older than that of the pod before. */
+/** Whether a pod may not understand the position, because its version is older than that of the previous pod. */
 function isPositionRefused(error: unknown): boolean {
   return error instanceof ParleyClientError && error.status === 400;
 }
 
-/** Whether the reply states that no turn is running. */
+/** Whether the reply says that no turn is running. */
 function hasNoTurn({ response }: OpenResponse): boolean {
   return response.status === NO_CONTENT;
 }

@@ -1,3 +1,8 @@
+/**
+ * Follows a turn through waits, detachments and restarts until it has really ended. A chat with a page does not need
+ * this: there, `useChat` and the transport do it.
+ */
+
 import { sleep } from '@parley/core';
 import type { Approval } from '@parley/core/domain/approvals/approval';
 import type { Elicitation } from '@parley/core/domain/elicitations/elicitation';
@@ -15,14 +20,14 @@ export interface WholeTurnDeps {
   readonly parley: Pick<ParleyClient, 'events'>;
 }
 
-/** Pause before a turn that waits is read again, in ms. It doubles while the turn still waits. */
+/** The pause before a waiting turn is read again, in ms. It doubles while the turn is still waiting. */
 const RESUME_MS = 100;
 const RESUME_MS_MAX = 5_000;
 
 /**
- * Reads a turn to its end, also when its stream ends while it waits for approvals, when it is detached while it waits for
- * its person, and when it starts anew. `open` begins or finds it. Chunks come once, and `finish` is the last one; data parts
- * come again on every change. Rejects as the transport does, and with the signal's reason.
+ * Reads a turn to its end, even if its stream ends while it waits for approvals, if it is detached while it waits for
+ * its person, or if it starts again. `open` begins or finds the turn. Each chunk comes once, and `finish` is the last
+ * one; data parts come again on every change. Rejects like the transport, or with the signal's reason.
  *
  * @example
  * for await (const chunk of followTurn({ transport, parley: client }, chatId, send, signal)) show(chunk);
@@ -43,7 +48,7 @@ export async function* followTurn(
       for await (const chunk of chunks) {
         questions.see(chunk);
         approvals.see(chunk);
-        // A turn that is read from its start begins with it.
+        // A turn that is read from its start begins with a `start` chunk.
         if (chunk.type === 'start') filter.restart();
         wait = waitAt(chunk, approvals);
         if (wait === 'none') yield* filter.take(chunk);
@@ -66,7 +71,7 @@ export async function* followTurn(
   }
 }
 
-/** What a turn waits for whose stream ends with this chunk. */
+/** What a turn waits for if its stream ends with this chunk. */
 function waitAt(chunk: UIMessageChunk, approvals: OpenApprovals): 'none' | 'detached' | 'approvals' {
   if (chunk.type !== 'finish') return 'none';
   if (isDetached(chunk.messageMetadata)) return 'detached';
@@ -94,7 +99,7 @@ function createOpenApprovals(): OpenApprovals {
 interface OpenQuestions {
   see(chunk: UIMessageChunk): void;
   areOpen(): boolean;
-  /** The stream request of the questions; undefined before the first. */
+  /** The stream request of the questions; undefined before the first question. */
   streamRequestId(): string | undefined;
 }
 

@@ -1,11 +1,16 @@
+/**
+ * The kinds of questions that an elicitor can ask, as types for callers. How a kind is mapped to a form is in
+ * `pages.ts` and `flat-fields.ts`.
+ */
+
 import type { StandardForm } from '../standard-form.ts';
 import type { ContentOf, FormSchemaInput } from '../typed-form.ts';
 
-/** One choice: its value in the answer, and what the person reads. A string is both. */
+/** One choice: its value in the answer, and the text that the person reads. A string is both. */
 export type ChoiceOption = string | { readonly value: string; readonly title?: string };
 
 interface FieldTexts {
-  /** Above the field in a form; a sole question has its message. */
+  /** Shown above the field in a form. A field that is a question of its own has the message instead. */
   readonly title?: string;
   readonly description?: string;
 }
@@ -21,7 +26,7 @@ export interface TextField extends FieldTexts {
 export interface ChoiceField extends FieldTexts {
   readonly kind: 'choice';
   readonly options: readonly ChoiceOption[];
-  /** True: the person may also write something else. The answer is then their text. */
+  /** True lets the person write something else; the answer is then that text. */
   readonly other?: boolean;
   readonly default?: string;
 }
@@ -29,7 +34,7 @@ export interface ChoiceField extends FieldTexts {
 export interface MultiChoiceField extends FieldTexts {
   readonly kind: 'multi_choice';
   readonly options: readonly ChoiceOption[];
-  /** How many choices at least and at most; `other` counts as one. */
+  /** The minimum and the maximum number of choices; `other` counts as one. */
   readonly min?: number;
   readonly max?: number;
   readonly other?: boolean;
@@ -40,14 +45,14 @@ export interface NumberField extends FieldTexts {
   readonly kind: 'number';
   readonly min?: number;
   readonly max?: number;
-  /** True: whole numbers only. */
+  /** True accepts only whole numbers. */
   readonly integer?: boolean;
   readonly default?: number;
 }
 
 export interface DateField extends FieldTexts {
   readonly kind: 'date';
-  /** `YYYY-MM-DD`, the first and the last day that is accepted. */
+  /** The first and the last accepted day, as `YYYY-MM-DD`. */
   readonly min?: string;
   readonly max?: string;
   readonly default?: string;
@@ -58,7 +63,7 @@ export interface ConfirmationField extends FieldTexts {
   readonly default?: boolean;
 }
 
-/** A field of a form, or a question of its own. */
+/** A field of a form, or a question on its own. */
 export type AskField =
   | TextField
   | ChoiceField
@@ -70,17 +75,20 @@ export type AskField =
 /** A field of a form that may stay empty. */
 export type OptionalField = AskField & { readonly optional?: boolean };
 
-/** What every ask has. */
+/** The properties of every ask. */
 export interface AskBase {
-  /** What the person reads. */
+  /** The text that the person reads. */
   readonly message: string;
   readonly title?: string;
   readonly description?: string;
-  /** 1 to 604800, from the call of `ask`; waiting in a queue counts. @default that of the elicitor */
+  /** 1 to 604800, counted from the call of `ask`; waiting in a queue counts too. @default the elicitor's time-out */
   readonly timeoutSeconds?: number;
-  /** The answer must be kept from models. */
+  /** True if the answer must be kept from models. */
   readonly sensitive?: boolean;
-  /** What the asker continues with when nobody can be asked. It is never an answer: the outcome is `defaulted`. */
+  /**
+   * The value with which the asker continues when nobody can be asked. It is never an answer: the outcome is
+   * `defaulted`.
+   */
   readonly fallback?: unknown;
 }
 
@@ -89,13 +97,13 @@ export interface FormStep {
   readonly title?: string;
   readonly message?: string;
   readonly fields: Readonly<Record<string, OptionalField>>;
-  /** The step is skipped when this returns false. It gets the answers of the steps before. */
+  /** The step is skipped if this returns false. It gets the answers of the earlier steps. */
   readonly when?: (answers: Readonly<Record<string, FieldValue>>) => boolean;
 }
 
 export type FieldValue = string | number | boolean | readonly string[];
 
-/** Several fields, perhaps in several steps. Give one of `fields`, `steps` and `schema`. */
+/** Several fields, in one or several steps. Give one of `fields`, `steps` and `schema`. */
 export type FormAsk<Schema = FormSchemaInput | StandardForm> = AskBase & { readonly kind: 'form' } & (
     | {
         readonly fields: Readonly<Record<string, OptionalField>>;
@@ -106,14 +114,14 @@ export type FormAsk<Schema = FormSchemaInput | StandardForm> = AskBase & { reado
     | { readonly schema: Schema; readonly fields?: never; readonly steps?: never }
   );
 
-/** A password, key or token. No protocol may carry it in a form, so that only some handlers can ask for it. */
+/** Asks for a password, key or token. No protocol may carry it in a form, so only some handlers can ask for it. */
 export interface SecretAsk extends AskBase {
   readonly kind: 'secret';
-  /** The name under which a keyring may keep it. */
+  /** The name under which a keyring may store the secret. */
   readonly name?: string;
 }
 
-/** Asks the person to open a page. Accepting it is the answer. */
+/** Asks the person to open a page. Agreeing to that is the answer. */
 export interface UrlAsk extends AskBase {
   readonly kind: 'url';
   readonly url: string;
@@ -124,22 +132,22 @@ export interface ApprovalAsk extends AskBase {
   readonly kind: 'approval';
   /** The action in a few words, such as `Delete 14 files`. */
   readonly action: string;
-  /** What the person should know of it, in order. */
+  /** What the person should know about the action, in order. */
   readonly details?: Readonly<Record<string, string>>;
 }
 
 /** A question to a person. */
 export type Ask = (AskBase & AskField) | FormAsk | SecretAsk | UrlAsk | ApprovalAsk;
 
-/** An approval's answer. Only `approved` is consent. */
+/** The answer of an approval. Only `approved` is consent. */
 export interface ApprovalAnswer {
   readonly decision: 'approved' | 'denied';
   readonly reason?: string;
 }
 
-/** A secret in a box: it shows itself in no log, no JSON and no template. */
+/** A wrapped secret. Logs, JSON and templates do not show it. */
 export interface SecretAnswer {
-  /** The secret itself. Hand it to the tool that needs it, and to nothing else. */
+  /** Returns the secret. Pass it only to the tool that needs it. */
   reveal(): string;
   toString(): string;
   toJSON(): string;

@@ -1,3 +1,8 @@
+/**
+ * Asks a person through the first of several handlers that can, with checks, steps and deadlines that are the same for
+ * all of them. How a handler reaches the person is in `handlers/`.
+ */
+
 import type { AnswerOf, Ask, FieldValue } from './asks.ts';
 import type { AnswerFault } from './flat-fields.ts';
 import type { ElicitationHandler, Prompt, PromptReply } from './handler.ts';
@@ -8,24 +13,24 @@ import { createSecretAnswer } from './secret-answer.ts';
 
 export interface ElicitorOptions {
   readonly handlers: readonly ElicitationHandler[];
-  /** For asks without their own time-out. @default 600 */
+  /** The time-out of asks that have none. @default 600 */
   readonly timeoutSeconds?: number;
   /** What happens when nobody can be asked and the ask has no fallback. @default 'error' */
   readonly onNobody?: 'error' | 'cancel';
 }
 
 export interface AskCall {
-  /** Takes the question away; `ask` rejects with the signal's reason. */
+  /** Withdraws the question when aborted; `ask` then rejects with the signal's reason. */
   readonly signal?: AbortSignal;
-  /** A key of your own: a handler that keeps questions asks the same one only once, also after a restart. */
+  /** Your own key for the question. A handler that stores questions asks it only once, even after a restart. */
   readonly key?: string;
 }
 
-/** Asks people through whichever handler can. */
+/** Asks people through whichever handler is able to. */
 export interface Elicitor {
   /**
-   * Asks and waits. Rejects with NobodyCanAskError, with `invalid_request` for an ask that breaks the rules, and with the
-   * reason of an aborted signal.
+   * Asks and waits. Rejects with NobodyCanAskError, with `invalid_request` for an ask that breaks the rules, or with
+   * the reason of an aborted signal.
    *
    * @example
    * const outcome = await elicitor.ask({ kind: 'choice', message: 'Which one?', options: ['a', 'b'] });
@@ -35,13 +40,16 @@ export interface Elicitor {
 }
 
 const DEFAULT_TIMEOUT_SECONDS = 600;
-/** Answers of one handler to one page. A handler without a person may never give one that fits. */
+/**
+ * The maximum number of answers from one handler to one page, because a handler without a person may never give a valid
+ * one.
+ */
 const ANSWERS_MAX = 10;
 
 /**
- * Creates an elicitor. Of the handlers that can show a prompt, the one with the highest priority takes it; one that fails
- * hands over to the next. An answer that breaks a rule is asked again, with the fault of each field; after ten such answers to one
- * page, a handler has failed.
+ * Creates an elicitor. Among the handlers that can show a prompt, the one with the highest priority shows it; if it
+ * fails, the next one does. After an invalid answer, the page is shown again with the fault of each field. After ten
+ * invalid answers to one page, a handler counts as failed.
  */
 export function createElicitor(options: ElicitorOptions): Elicitor {
   const handlers = [...options.handlers].sort((a, b) => (b.priority ?? 0) - (a.priority ?? 0));
@@ -81,7 +89,7 @@ interface Asking {
   readonly queues: ReadonlyMap<ElicitationHandler, ScreenQueue | undefined>;
   readonly deadline: Deadline;
   readonly key: string | undefined;
-  /** Handlers that failed during this ask; they are not tried again. */
+  /** Handlers that failed during this ask. They are not tried again. */
   readonly failed: Map<ElicitationHandler, unknown>;
 }
 
@@ -91,7 +99,7 @@ interface Deadline {
   clear(): void;
 }
 
-/** Timers of more than 24.8 days fire at once. */
+/** A timer of more than 24.8 days would fire at once. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
 function createDeadline(timeoutMs: number, signal: AbortSignal | undefined): Deadline {
@@ -205,7 +213,7 @@ function outcomeOf(reply: Exclude<PromptReply, { action: 'accept' }>, handler: s
   }
 }
 
-/** Shows one prompt through the first handler that can and does. */
+/** Shows one prompt through the first handler that can show it and does not fail. */
 async function show(
   asking: Asking,
   prompt: Prompt,
@@ -249,11 +257,11 @@ async function can(handler: ElicitationHandler, prompt: Prompt): Promise<boolean
   }
 }
 
-/** A handler that ignores its signal must not hold up the deadline. */
+/** Keeps a handler that ignores its signal from delaying the deadline. */
 function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = () => reject(signal.reason);
-    // In every case, so that no rejection of the handler is left unhandled.
+    // This is attached in every case, so that no rejection of the handler is unhandled.
     promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
     if (signal.aborted) return abort();
     signal.addEventListener('abort', abort, { once: true });

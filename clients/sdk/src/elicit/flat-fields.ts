@@ -1,9 +1,14 @@
+/**
+ * Maps the fields of an ask to a flat schema and back, including "other" choices, which no schema has. The pages of an
+ * ask are made in `pages.ts`.
+ */
+
 import { fitsFormat } from '@parley/core/domain/forms/formats';
 import type { FormSchema } from '@parley/core/domain/forms/schema';
 import type { FormField } from '@parley/core/domain/forms/value';
 import type { AskField, ChoiceOption, FieldValue, OptionalField } from './asks.ts';
 
-/** The choice that stands for a text of the person's own, and the ending of the field that takes the text. */
+/** The choice for a text of the person's own. Below: the suffix of the field that takes the text. */
 const OTHER = '__other__';
 const OTHER_FIELD = '_other';
 
@@ -12,18 +17,18 @@ export interface AnswerFault {
   readonly message: string;
 }
 
-/** Fields of the flat schema, and how to read their content. */
+/** The fields of a flat schema, and how to read their content. */
 export interface FlatFields {
   readonly properties: Record<string, FormField>;
   readonly required: string[];
-  /** The answers in the asker's terms, or what is wrong with them beyond the schema. */
+  /** The answers in the asker's terms, or their faults by rules that the schema does not have. */
   read(content: Readonly<Record<string, unknown>>): {
     readonly values: Record<string, FieldValue>;
     readonly faults: readonly AnswerFault[];
   };
 }
 
-/** Maps fields to the flat schema. "Other" becomes one more choice and an optional text beside it. */
+/** Maps fields to a flat schema. "Other" becomes an additional choice, and an optional text field beside it. */
 export function flatFieldsOf(fields: Readonly<Record<string, OptionalField>>): FlatFields {
   const properties: Record<string, FormField> = {};
   const required: string[] = [];
@@ -53,8 +58,7 @@ export function flatFieldsOf(fields: Readonly<Record<string, OptionalField>>): F
 }
 
 /**
- * True for the text field of an "other" that is not chosen: a handler that asks for one field after the other leaves it
- * out.
+ * True for the text field of an "other" that was not chosen. A handler that asks for one field after another skips it.
  */
 export function isSkippedOther(
   { properties }: Pick<FormSchema, 'properties'>,
@@ -87,10 +91,10 @@ function withOther(
   return { value: field.kind === 'choice' ? text : chosen.map((one) => (one === OTHER ? text : one)) };
 }
 
-/** What the flat schema cannot say. */
+/** The fault of a value by the rules that a flat schema cannot express. */
 function faultOfField(name: string, field: AskField, value: FieldValue): AnswerFault | undefined {
   if (field.kind !== 'date' || typeof value !== 'string' || !fitsFormat('date', value)) return undefined;
-  // Dates of this form sort as text.
+  // Dates in this form sort correctly as text.
   if (field.min !== undefined && value < field.min)
     return { path: name, message: `must be ${field.min} or later` };
   if (field.max !== undefined && value > field.max)

@@ -7,15 +7,15 @@ interface PromptBase {
   readonly title?: string;
   readonly description?: string;
   readonly sensitive?: boolean;
-  /** The ask that the prompt belongs to. */
+  /** The ask to which the prompt belongs. */
   readonly ask: Ask;
-  /** Which page of the ask this is, from 0. */
+  /** The index of this page within the ask. */
   readonly page: number;
-  /** Why the last answer to this prompt was refused; empty at first. Show it with the fields that it names. */
+  /** Why the last answer to this prompt was refused; empty at first. Show each fault with the field that it names. */
   readonly faults: readonly AnswerFault[];
 }
 
-/** One thing that a handler shows: a flat form, a page to open, or a hidden input. */
+/** What a handler shows at one time: a flat form, a page to open, or a hidden input. */
 export type Prompt =
   | (PromptBase & { readonly mode: 'form'; readonly schema: FormSchema })
   | (PromptBase & { readonly mode: 'url'; readonly url: string })
@@ -23,7 +23,7 @@ export type Prompt =
 
 /** How a handler's prompt ended. */
 export type PromptReply =
-  /** `content` is the form's content, the secret as a string, or nothing for a url. */
+  /** `content` is the form's content or the secret as a string; absent for a url. */
   | { readonly action: 'accept'; readonly content?: unknown }
   | { readonly action: 'decline' }
   | { readonly action: 'cancel' }
@@ -31,24 +31,24 @@ export type PromptReply =
   | { readonly action: 'withdraw'; readonly reason: string };
 
 export interface HandlerCall {
-  /** Aborted at the deadline of the ask and when the caller gives up. The handler takes its prompt away. */
+  /** Aborted at the deadline of the ask and when the caller gives up. The handler must then remove its prompt. */
   readonly signal: AbortSignal;
-  /** What remains until the deadline. */
+  /** The time until the deadline, in ms. */
   readonly remainingMs: number;
-  /** The same for the same prompt after a restart; absent unless a workflow asks. */
+  /** A key that is the same for the same prompt after a restart; absent unless a workflow asks. */
   readonly key?: string;
 }
 
 /** A way to ask a person. */
 export interface ElicitationHandler {
-  /** Names the handler in outcomes and errors. */
+  /** The name of the handler in outcomes and errors. */
   readonly name: string;
-  /** Handlers with a higher priority are tried first; equal ones in the order given. @default 0 */
+  /** Handlers with a higher priority are tried first, and equal ones in the given order. @default 0 */
   readonly priority?: number;
-  /** True: the handler has one screen, so that its prompts are shown one after the other. @default false */
+  /** True if the handler has only one screen, so that its prompts are shown one after another. @default false */
   readonly oneAtATime?: boolean;
-  /** Whether the person can be shown this now. A rejection counts as false. */
+  /** Whether this prompt can be shown to the person now. A rejection counts as false. */
   canHandle(prompt: Prompt): boolean | Promise<boolean>;
-  /** Shows the prompt and waits. A rejection hands the prompt over to the next handler, but for a QuestionLostError. */
+  /** Shows the prompt and waits. After a rejection, the next handler shows it, except after a QuestionLostError. */
   handle(prompt: Prompt, call: HandlerCall): Promise<PromptReply>;
 }

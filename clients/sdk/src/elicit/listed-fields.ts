@@ -3,7 +3,7 @@ import { isListedType, LISTED_KINDS } from '@parley/core/domain/forms/listed-kin
 import { isRecord } from '@parley/core/domain/plain-record';
 import type { OptionalField } from './asks.ts';
 
-/** A field as agents list it. */
+/** A field in the form in which agents list it. */
 export interface ListedField {
   readonly name: string;
   readonly prompt?: string;
@@ -14,8 +14,8 @@ export interface ListedField {
 }
 
 /**
- * The fields of a form from a list of `{name, prompt, type, options}`. Throws `invalid_request` for a type that no form can
- * carry: ask for a secret with the kind `secret`.
+ * The fields of a form from a list of `{name, prompt, type, options}`. Throws `invalid_request` for a type that no form
+ * can carry. For a secret, use the kind `secret`.
  */
 export function fieldsOfList(list: readonly unknown[]): Readonly<Record<string, OptionalField>> {
   return Object.fromEntries(list.map((item, at) => [nameOf(item, at), fieldOf(item as ListedField)]));

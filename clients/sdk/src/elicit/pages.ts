@@ -1,3 +1,8 @@
+/**
+ * Divides an ask into pages, each of which is a flat form that every protocol can carry. Mapping single fields is in
+ * `flat-fields.ts`.
+ */
+
 import { ParleyClientError } from '@parley/core';
 import { checkFormAnswer } from '@parley/core/domain/forms/answer';
 import { checkFormSchema, type FormSchema } from '@parley/core/domain/forms/schema';
@@ -6,7 +11,7 @@ import type { FormSchemaInput } from '../typed-form.ts';
 import type { Ask, FieldValue, FormAsk, FormStep } from './asks.ts';
 import { type AnswerFault, type FlatFields, flatFieldsOf } from './flat-fields.ts';
 
-/** The field of a question that has only one. */
+/** The name of the field in a question with a single field. */
 export const ANSWER_FIELD = 'answer';
 
 /** What one page of an ask shows, and how its content is read. */
@@ -14,7 +19,7 @@ export interface Page {
   readonly title?: string;
   readonly message?: string;
   readonly schema: FormSchema;
-  /** False: the page is skipped. */
+  /** Returns false if the page is to be skipped. */
   isShown(answers: Readonly<Record<string, FieldValue>>): boolean;
   /** Checks the content of an accepted page against its schema and the asker's own rules. */
   read(content: unknown): Promise<PageReading>;
@@ -25,8 +30,8 @@ type PageReading =
   | { readonly ok: false; readonly faults: readonly AnswerFault[] };
 
 /**
- * The pages of an ask as flat schemas; undefined for a kind that no flat schema can carry: a url is a page of its own,
- * and a secret must not travel in a form. Throws `invalid_request` for an ask that breaks the rules of the subset.
+ * The pages of an ask as flat schemas; undefined for a kind that no flat schema can carry, because a url is its own
+ * page and a secret must not be in a form. Throws `invalid_request` for an ask that breaks the rules of the subset.
  */
 export function pagesOf(ask: Ask): readonly Page[] | undefined {
   switch (ask.kind) {

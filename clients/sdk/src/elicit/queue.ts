@@ -1,10 +1,13 @@
 /** A queue for one screen. */
 export interface ScreenQueue {
-  /** Waits for the screen; the release function gives it to the next one. Rejects with the signal's reason. */
+  /** Waits for the screen. The returned function releases it to the next one. Rejects with the signal's reason. */
   acquire(signal: AbortSignal, options: { readonly first: boolean }): Promise<() => void>;
 }
 
-/** Lets one prompt at a time have the screen, in order. `first` goes ahead of the others: a later page of one ask. */
+/**
+ * Gives one prompt at a time the screen, in order. With `first`, a prompt goes before the others: it is a later page of
+ * the same ask.
+ */
 export function createScreenQueue(): ScreenQueue {
   const waiting: { start: () => void }[] = [];
   let isTaken = false;
@@ -15,7 +18,7 @@ export function createScreenQueue(): ScreenQueue {
     else next.start();
   }
 
-  /** Each release function works once. */
+  /** Each release function works only once. */
   function once(): () => void {
     let isDone = false;
     return () => {

@@ -2,7 +2,7 @@ import type { SecretAnswer } from './asks.ts';
 
 const MASK = '[secret]';
 
-/** Puts a secret in a box. The value is a private field, which neither JSON nor an inspection shows. */
+/** Wraps a secret. The value is a private field, which neither JSON nor an inspection shows. */
 export function createSecretAnswer(value: string): SecretAnswer {
   return new BoxedSecret(value);
 }

@@ -1,7 +1,7 @@
 import type { Ask } from '../elicit/asks.ts';
 import { formOf, isStandardForm } from '../standard-form.ts';
 
-/** A digest of what the person is asked. Functions do not count; a schema object counts as its JSON Schema. */
+/** A digest of what the person is asked. Functions are ignored, and a schema object counts as its JSON Schema. */
 export async function digestOfAsk(ask: Ask): Promise<string> {
   const schema = ask.kind === 'form' ? ask.schema : undefined;
   const plain =

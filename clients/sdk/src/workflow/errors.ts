@@ -1,6 +1,6 @@
 import type { AskOutcome } from '../elicit/outcome.ts';
 
-/** A question of a workflow ended without an answer. Thrown where the workflow asked. */
+/** A question of a workflow ended without an answer. Thrown at the place where the workflow asked. */
 export class NotAnsweredError extends Error {
   readonly code = 'not_answered';
   readonly outcome: Exclude<AskOutcome<unknown>, { status: 'accepted' | 'defaulted' }>;
@@ -12,7 +12,7 @@ export class NotAnsweredError extends Error {
   }
 }
 
-/** An effect of a workflow failed. Thrown where the workflow ran it, and again at every replay. */
+/** A step of a workflow failed. Thrown at the place where the workflow ran it, and again at every replay. */
 export class StepFailedError extends Error {
   readonly code = 'step_failed';
   readonly step: string;
@@ -24,7 +24,10 @@ export class StepFailedError extends Error {
   }
 }
 
-/** The program does not do what is recorded of it. Finish the old runs with the old program, or begin under a new id. */
+/**
+ * The program does something other than what was recorded. Finish old runs with the old program, or start under a new
+ * id.
+ */
 export class WorkflowChangedError extends Error {
   readonly code = 'workflow_changed';
   readonly position: number;

@@ -1,24 +1,24 @@
 import type { AnswerOf, Ask } from '../elicit/asks.ts';
 import type { AskOutcome } from '../elicit/outcome.ts';
 
-/** What an effect gets. */
+/** What a step receives. */
 export interface StepContext {
-  /** The same after a restart. Give it to the service that is called, so that a repeated call counts once. */
+  /** A key that is the same after a restart. Pass it to the called service, so that a repeated call counts once. */
   readonly key: string;
 }
 
-/** What a workflow yields: a question, or an effect. */
+/** What a workflow yields: a question or a step. */
 export type WorkflowRequest =
-  /** The yield returns the answer; it throws NotAnsweredError unless the person accepted or there is a fallback. */
+  /** The yield returns the answer. It throws NotAnsweredError unless the person accepted or there is a fallback. */
   | { readonly ask: Ask; readonly outcome?: false }
-  /** The yield returns the outcome, whatever it is. */
+  /** The yield returns the outcome, of whatever kind. */
   | { readonly ask: Ask; readonly outcome: true }
-  /** The yield returns what `run` returned: JSON, recorded once. It throws StepFailedError when `run` failed. */
+  /** The yield returns the result of `run`: JSON, recorded once. It throws StepFailedError if `run` failed. */
   | { readonly step: string; readonly run: (context: StepContext) => unknown };
 
 /**
- * A program that asks people as it goes. It must do the same again when it is given the same answers: time, chance and
- * calls to others belong into steps.
+ * A program that asks people while it runs. It must be deterministic: given the same answers, it must do the same
+ * again. Time, randomness and calls to other services belong in steps.
  */
 export type Workflow<Result> =
   | Generator<WorkflowRequest, Result, unknown>
@@ -44,7 +44,7 @@ export function* askForOutcome<const Asked extends Ask>(
 }
 
 /**
- * Runs an effect once and returns its result, which must be JSON. A process that dies within the effect runs it again
+ * Runs a step once and returns its result, which must be JSON. If the process dies within the step, the step runs again
  * with the same key.
  */
 export function* step<Result>(

@@ -16,24 +16,24 @@ export interface WorkflowEntry {
   readonly result?: unknown;
 }
 
-/** Where a workflow records what it did. Entries are written once. */
+/** Where a workflow records what it did. Entries are written once and never changed. */
 export interface WorkflowRecord {
   readonly workflowId: string;
-  /** Whose record it is, where records of several people may have the same `workflowId`. */
+  /** The owner of the record, if records of several people may have the same `workflowId`. */
   readonly userId?: string;
   read(position: number, signal?: AbortSignal): Promise<WorkflowEntry | undefined>;
-  /** Writes an entry unless there is one, and returns what is recorded. */
+  /** Writes an entry unless there is one, and returns the recorded one. */
   write(position: number, entry: WorkflowEntry, signal?: AbortSignal): Promise<WorkflowEntry>;
 }
 
 export interface ParleyRecordOptions extends ClientOptions {
-  /** 1 to 128 of `A-Z a-z 0-9 . _ -`; the same after a restart. */
+  /** 1 to 128 of `A-Z a-z 0-9 . _ -`. It must be the same after a restart. */
   readonly workflowId: string;
-  /** The person whom the workflow asks. The entries lie with them and are erased with them. */
+  /** The person whom the workflow asks. The entries are stored with their data and erased with it. */
   readonly userId: string;
 }
 
-/** A record on Parley, for a service key with the scope `ask`. It survives this process. */
+/** A record stored by Parley, which survives this process. It needs a service key with the scope `ask`. */
 export function createParleyRecord(options: ParleyRecordOptions): WorkflowRecord {
   const { baseUrl, token, workflowId, userId, retry } = options;
   const transport = createTransport({
@@ -69,7 +69,7 @@ function entryOf(value: unknown): WorkflowEntry {
   throw new ParleyClientError('internal', 'The reply is no entry of a workflow; check baseUrl.');
 }
 
-/** A record in this process: for tests, and for workflows that need not survive it. */
+/** A record in this process, for tests and for workflows that need not survive it. */
 export function createMemoryRecord(workflowId: string): WorkflowRecord {
   const entries = new Map<number, string>();
   const read = (position: number) => {

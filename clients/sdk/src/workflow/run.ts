@@ -1,3 +1,8 @@
+/**
+ * Runs a workflow: it replays what is recorded and continues from there. The program's own types are in `program.ts`,
+ * and storing entries is in `record.ts`.
+ */
+
 import { createRandomId, isParleyClientError } from '@parley/core';
 import { isRecord } from '@parley/core/domain/plain-record';
 import type { Elicitor } from '../elicit/elicitor.ts';
@@ -8,18 +13,24 @@ import type { Workflow, WorkflowRequest } from './program.ts';
 import { createMemoryRecord, type WorkflowEntry, type WorkflowRecord } from './record.ts';
 
 export interface RunWorkflowOptions {
-  /** Who asks: over Parley, an MCP client, an ACP editor, a terminal. */
+  /** How to ask: over Parley, an MCP client, an ACP editor or a terminal. */
   readonly elicitor: Elicitor;
-  /** What was done so far. With one on Parley and a Parley handler, the run continues after a restart. @default none */
+  /**
+   * The record of what was done. With a record on Parley and a Parley handler, the run continues after a restart.
+   * @default none
+   */
   readonly record?: WorkflowRecord;
-  /** Ends the run; it rejects with the signal's reason. Questions on Parley stay open for the next run. */
+  /**
+   * Ends the run when aborted; it then rejects with the signal's reason. Questions on Parley stay open for the next
+   * run.
+   */
   readonly signal?: AbortSignal;
 }
 
 /**
- * Runs a workflow to its end and resolves with its result. With a record, what was done before is not done again: the
- * program is replayed with the recorded answers and results. Rejects with what the program throws, and with
- * WorkflowChangedError when the program does not do what is recorded.
+ * Runs a workflow to its end and resolves with its result. With a record, recorded steps and questions are not
+ * repeated: the program is replayed with their results and answers. Rejects with what the program throws, or with
+ * WorkflowChangedError if the program does something other than what was recorded.
  *
  * @example
  * await runWorkflow(onboarding, { elicitor, record: createParleyRecord({ baseUrl, token, workflowId, userId }) });
@@ -51,19 +62,22 @@ export async function runWorkflow<Result>(
   }
 }
 
-/** Runs the `finally` of a program whose run has ended early. What it asks for then is not done, and its errors come too late. */
+/**
+ * Runs the `finally` blocks of a program whose run ended early. What it yields there is not done, and its errors are
+ * ignored.
+ */
 async function runFinally(running: Workflow<unknown>): Promise<void> {
   try {
     await running.return(undefined);
   } catch {
-    // The error that ended the run counts.
+    // Only the error that ended the run is reported.
   }
 }
 
-/** A program that ends where the recorded one asked or ran a step is another one. */
+/** A program that ends where the recorded one asked or ran a step is a different program. */
 async function checkEnd({ record, signal }: Parts, position: number): Promise<void> {
   const found = await record.read(position, signal).catch((error: unknown) => {
-    // No entry can be there.
+    // The position is beyond the last possible entry, so none is recorded there.
     if (isParleyClientError(error, 'too_large')) return undefined;
     throw error;
   });
@@ -77,7 +91,10 @@ interface Parts {
   readonly isDurable: boolean;
 }
 
-/** What the yield returns or throws. Other failures end the run: the program could not react to them twice alike. */
+/**
+ * What the yield returns or throws. All other failures end the run, because the program could not react to them the
+ * same way at a replay.
+ */
 type Done = { readonly value: unknown } | { readonly thrown: Error };
 
 function fulfil(request: WorkflowRequest, position: number, parts: Parts): Promise<Done> {
@@ -95,7 +112,7 @@ async function fulfilAsk(
   const key = isDurable ? { key: await keyOf(record, position) } : {};
   const asking = elicitor.ask(request.ask, { ...key, ...(signal !== undefined && { signal }) });
   const outcome = await asking.catch((error: unknown) => {
-    // The key of a question belongs to another question, of another person for example.
+    // The key already stands for another question, for example of another person.
     const isOther = ({ error: cause }: Attempt) => isParleyClientError(cause, 'idempotency_mismatch');
     if (error instanceof NobodyCanAskError && error.attempts.some(isOther))
       throw new WorkflowChangedError(workflowId, position, 'another question was asked');
@@ -130,7 +147,10 @@ async function fulfilStep(
   );
 }
 
-/** Records a step that was run. Its effect must not be repeated because its result is too large to be kept. */
+/**
+ * Records a finished step. If its result is too large to be stored, a failure is recorded instead, so that the step is
+ * not repeated.
+ */
 async function writeStep(
   record: WorkflowRecord,
   position: number,
@@ -148,7 +168,7 @@ async function writeStep(
 
 const USER_DIGITS = 32;
 
-/** The key of a position. Records of two people may have the same `workflowId`, and their effects are not the same. */
+/** The key of a position. It includes the person, because the records of two people may have the same `workflowId`. */
 async function keyOf({ workflowId, userId }: WorkflowRecord, position: number): Promise<string> {
   const user = userId === undefined ? '' : `.${(await digestOf(userId)).slice(0, USER_DIGITS)}`;
   return `wf.${workflowId}${user}.${position}`;

@@ -16,12 +16,12 @@ export interface AcpHandlerOptions {
     params: AcpElicitParams,
     options: { readonly signal: AbortSignal },
   ) => Promise<McpElicitResult>;
-  /** What the editor declared: `clientCapabilities.elicitation`. A mode that is absent is not asked. */
+  /** What the editor declared as `clientCapabilities.elicitation`. Absent modes are not used. */
   readonly capability: { readonly form?: unknown; readonly url?: unknown } | undefined;
   readonly priority?: number;
 }
 
-/** Asks through the elicitation of an ACP editor. It cannot ask for secrets: no form may carry them. */
+/** Asks through the elicitation of an ACP editor. It cannot ask for secrets, which no form may carry. */
 export function createAcpHandler({
   sessionId,
   elicit,

@@ -14,9 +14,9 @@ export interface McpElicitResult {
 
 export interface McpHandlerOptions {
   /**
-   * Sends `elicitation/create` to the client whose call is being served: `ctx.mcpReq.elicitInput`, `server.elicitInput` or a
-   * plain request of the official SDK. The first two check the answer by themselves; it is then asked again in their words,
-   * at most ten times in all.
+   * Sends `elicitation/create` to the client whose call is being served: `ctx.mcpReq.elicitInput`, `server.elicitInput`
+   * or a plain request of the official SDK. The first two check the answer themselves; after an invalid answer, the
+   * question is asked again with their message, at most ten times in all.
    */
   readonly elicit: (
     params: McpElicitParams,
@@ -27,7 +27,7 @@ export interface McpHandlerOptions {
   readonly priority?: number;
 }
 
-/** Asks through the elicitation of an MCP client. It cannot ask for secrets: MCP forbids them in forms. */
+/** Asks through the elicitation of an MCP client. It cannot ask for secrets, because MCP forbids them in forms. */
 export function createMcpHandler({
   elicit,
   capability,
@@ -57,13 +57,16 @@ export function createMcpHandler({
   };
 }
 
-/** A client that replies by itself may never give an answer that fits. */
+/** The number of rounds is limited, because a client that replies automatically may never give a valid answer. */
 const ROUNDS_MAX = 10;
 
 const INVALID_PARAMS = -32602;
 const MISMATCH = /does not match requested schema: (.*)$/s;
 
-/** What the official SDK found wrong with an answer; undefined for every other failure. Its error lacks the answer. */
+/**
+ * What the official SDK found wrong with an answer; undefined for any other failure. Its error does not contain the
+ * answer.
+ */
 function mismatchOf(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('code' in error) || error.code !== INVALID_PARAMS) return undefined;
   return MISMATCH.exec(error.message)?.[1];
@@ -78,7 +81,7 @@ function paramsOf(prompt: Prompt, key: string | undefined): McpElicitParams {
   throw new Error('A secret must not travel in a form.');
 }
 
-/** The reply to a prompt from an action of MCP or ACP. Throws for an unknown action, so that the next handler is tried. */
+/** Converts an action of MCP or ACP to a reply. Throws for an unknown action, so that the next handler is tried. */
 export function protocolReplyOf({ action, content }: McpElicitResult): PromptReply {
   if (action === 'accept') return { action, content: content ?? {} };
   if (action === 'decline' || action === 'cancel') return { action };

@@ -14,7 +14,9 @@ export interface ParleyHandlerOptions {
   readonly priority?: number;
 }
 
-/** Asks through Parley: on every surface of the person, durably. It cannot ask for secrets, which no form may carry. */
+/**
+ * Asks through Parley: durably, and on every surface of the person. It cannot ask for secrets, which no form may carry.
+ */
 export function createParleyHandler(options: ParleyHandlerOptions): ElicitationHandler {
   const { client, priority = 100 } = options;
   return {
@@ -22,7 +24,7 @@ export function createParleyHandler(options: ParleyHandlerOptions): ElicitationH
     priority,
     canHandle: ({ mode }) => mode !== 'secret',
     async handle(prompt, { signal, remainingMs, key }) {
-      // Part of what the key stands for, so that it must not depend on the moment.
+      // The time-out is part of the digest for which the key stands, so it must not depend on the present time.
       const timeoutSeconds = key === undefined ? secondsOf(remainingMs) : prompt.ask.timeoutSeconds;
       const question = questionOf(prompt, options, timeoutSeconds);
       const asked = await client.start(question, {
@@ -33,7 +35,7 @@ export function createParleyHandler(options: ParleyHandlerOptions): ElicitationH
       try {
         return replyOf(await asked.outcome);
       } catch (error) {
-        // A question with a key of its own waits for the process that comes back.
+        // A question with its own key stays open for the restarted process.
         if (key === undefined) await client.withdraw(elicitationId, 'asker_gave_up').catch(() => undefined);
         throw signal.aborted ? error : new QuestionLostError(elicitationId, error);
       }
