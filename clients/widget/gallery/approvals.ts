@@ -1,13 +1,18 @@
+/**
+ * The approvals that the gallery shows, in every state. Questions are in `states.ts`, and the page itself is in
+ * `gallery.ts`.
+ */
+
 import { type Approval, type ApprovalCard, isPending } from '../src/approvals.ts';
 import type { ApprovalServer, Connection } from '../src/server/type.ts';
 import { Refusal } from '../src/server.ts';
 
-/** One card of the gallery: the calls of a step. */
+/** One card of the gallery, with the calls of one step. */
 export interface GalleryApproval {
   readonly label: string;
   readonly calls: readonly Partial<Approval>[];
   readonly play?: 'takes' | 'hangs' | 'refuses' | 'offline' | 'elsewhere' | 'gone';
-  /** Parts that are pressed as soon as the card is shown. */
+  /** The buttons that the gallery presses once the card is shown. */
   readonly press?: readonly ('primary' | 'edit' | 'deny')[];
 }
 
@@ -134,7 +139,7 @@ export const APPROVALS: readonly { readonly name: string; readonly cards: readon
   },
 ];
 
-/** Creates the card of a gallery entry, with a server inside the page. */
+/** Creates the card of a gallery entry, with a simulated server. */
 export function approvalCardOf(shown: GalleryApproval, id: string): ApprovalCard {
   const card = document.createElement('approval-card');
   card.headingLevel = 4;
@@ -155,7 +160,7 @@ export function approvalCardOf(shown: GalleryApproval, id: string): ApprovalCard
   return card;
 }
 
-/** Buttons work once they have been in view for a second, so the gallery presses until they do. */
+/** Presses buttons again until they work, because they only work after a second in view. */
 async function press(card: ApprovalCard, parts: NonNullable<GalleryApproval['press']>): Promise<void> {
   for (const part of parts) {
     const find = () => card.shadowRoot?.querySelector<HTMLElement>(`[part=${part}]`);

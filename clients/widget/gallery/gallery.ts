@@ -8,10 +8,13 @@ import { type GalleryCard, GROUPS } from './states.ts';
 
 const query = new URLSearchParams(location.search);
 
-/** Refused forms take the focus and scroll the page; the gallery scrolls back to its top after these. */
+/** Refused forms take the focus and so scroll the page. After these presses, the gallery scrolls back to its top. */
 const presses: Promise<void>[] = [];
 
-/** `?theme=dark&lang=de&dir=rtl`; a missing one is that of the page or the system. */
+/**
+ * The switches in the address: `?theme=dark&lang=de&dir=rtl`. Without one, the setting of the page or the system
+ * applies.
+ */
 const SWITCHES = { theme: ['light', 'dark'], lang: ['en', 'de'], dir: ['ltr', 'rtl'] } as const;
 
 function build(): void {

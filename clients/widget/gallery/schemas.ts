@@ -1,4 +1,9 @@
-/** Two or three fields, like most questions. */
+/**
+ * The form schemas of the gallery, also used as hostile and extreme examples. The cards that show them are in
+ * `states.ts`.
+ */
+
+/** A form with two or three fields, like most questions. */
 export const TRIP = {
   type: 'object',
   properties: {
@@ -23,7 +28,7 @@ export const TRIP = {
   required: ['name', 'class'],
 };
 
-/** Every kind of field, with bounds and formats. */
+/** A form with every kind of field, with bounds and formats. */
 export const CONTROLS = {
   type: 'object',
   properties: {
@@ -78,7 +83,7 @@ export const CONTROLS = {
   required: ['text', 'said', 'few', 'several'],
 };
 
-/** Hostile texts that an asker may put into a form. */
+/** A form with hostile texts, as an asker may send them. */
 export const HOSTILE_SCHEMA = {
   type: 'object',
   properties: {
@@ -99,7 +104,7 @@ export const HOSTILE_SCHEMA = {
   },
 };
 
-/** The maximum number of fields. */
+/** A form with the maximum number of fields. */
 export const FIFTY = {
   type: 'object',
   properties: Object.fromEntries(

@@ -17,15 +17,15 @@ export type ServerBehaviour =
   | 'limits'
   /** Cannot be reached. */
   | 'offline'
-  /** Reports that it was settled elsewhere, as soon as it is followed. */
+  /** Reports, once followed, that the question was settled elsewhere. */
   | 'elsewhere'
   | 'gone';
 
 const REPLY_MS = 900;
-/** The cards of questions have no approvals. */
+/** Rejects reads of approvals, because cards of questions have none. */
 const none = () => Promise.reject(new Refusal({ status: 404, code: 'not_found' }));
 
-/** A server inside the page, for one card. Its clock is the page's own. */
+/** A server inside the page, for one card. Its clock is that of the page. */
 export function simulateServer(first: Elicitation, play: ServerBehaviour): ElicitationServer {
   let view = first;
   const listeners = new Set<(next: Elicitation) => void>();

@@ -1,3 +1,8 @@
+/**
+ * The questions that the gallery shows, in every state. Approvals are in `approvals.ts`, and the page itself is in
+ * `gallery.ts`.
+ */
+
 import type { Elicitation } from '../src/index.ts';
 import { CONTROLS, FIFTY, HOSTILE_SCHEMA, TRIP } from './schemas.ts';
 import type { ServerBehaviour } from './simulated-server.ts';
@@ -7,7 +12,7 @@ export interface GalleryCard {
   readonly label: string;
   readonly elicitation?: Partial<Elicitation>;
   readonly play?: ServerBehaviour;
-  /** Pressed as soon as the card is shown. */
+  /** The button that the gallery presses once the card is shown. */
   readonly press?: 'primary' | 'decline';
   readonly agent?: string;
   readonly className?: string;

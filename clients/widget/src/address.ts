@@ -3,12 +3,15 @@ import { type UrlWarning, warningsOfUrl } from '@parley/core/domain/url';
 /** Why a URL is never opened. */
 export type AddressRefusal = 'not_a_url' | 'not_web' | 'too_long';
 
-/** The parts of a URL as the card shows them. `before + host + after` is `href`, exactly what the browser opens. */
+/**
+ * The parts of a URL as the card shows them. `before + host + after` is `href`, which is exactly what the browser
+ * opens.
+ */
 interface PageAddress {
   readonly kind: 'address';
   readonly href: string;
   readonly before: string;
-  /** The host name without its port, shown in bold. In ASCII (punycode), as browsers resolve it. */
+  /** The host name without its port, shown in bold. It is in ASCII (Punycode), the form that browsers resolve. */
   readonly host: string;
   readonly after: string;
   readonly warnings: readonly UrlWarning[];

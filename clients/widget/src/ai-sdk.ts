@@ -9,7 +9,7 @@ export const ELICITATION_PART = 'data-elicitation-request';
 /** The type of the `UIMessage` parts that carry an approval. */
 const APPROVAL_PART = 'data-approval-request';
 
-/** The fields of a message part that are read. */
+/** The fields of a message part that this file reads. */
 export interface MessagePart {
   readonly type: string;
   readonly id?: string;
@@ -22,20 +22,21 @@ export interface CardOptions {
   readonly agent?: string;
   /** Replaces some of the widget's texts. */
   readonly strings?: Partial<Strings>;
-  /** Language of the cards; without it, that of their nearest ancestor that has one. */
+  /** The language of the cards; without it, the language of their nearest ancestor with a `lang`. */
   readonly lang?: string;
   /**
-   * The page keeps and resumes its chat stream, so the cards of questions need no stream of their own. Cards of approvals
-   * follow theirs in any case. @default false
+   * True if the page keeps and resumes its chat stream, so that cards of questions need no stream of their own. Cards
+   * of approvals always follow their approvals themselves. @default false
    */
   readonly fed?: boolean;
 }
 
-/** The cards of one chat: one for each question and for the calls of each step, however often their parts arrive. */
+/** The cards of one chat: one for each question, and one for the calls of each step, however often their parts come. */
 export interface ElicitationCards {
   /**
-   * The card of a message part, updated from the part; undefined for other parts. The same question, and the approvals of
-   * one step, always give the same element, so that typed values survive. Call it on every change of the message.
+   * The card of a message part, updated from the part; undefined for other parts. The same question, and the approvals
+   * of one step, always return the same element, so that typed values are kept. Call this on every change of the
+   * message.
    */
   cardFor(part: MessagePart): ElicitationCard | ApprovalCard | undefined;
 }
@@ -43,7 +44,7 @@ export interface ElicitationCards {
 /** Creates cards from the AI SDK's message parts, with or without React (see docs/widget.md). */
 export function createElicitationCards(options: CardOptions): ElicitationCards {
   const cards = new Map<string, ElicitationCard>();
-  /** By step. */
+  /** The cards of approvals, by step. */
   const approvalCards = new Map<string, ApprovalCard>();
 
   function prepared<Card extends ElicitationCard | ApprovalCard>(card: Card): Card {
@@ -59,7 +60,7 @@ export function createElicitationCards(options: CardOptions): ElicitationCards {
     approvalCards.set(step, card);
     const known = card.approvals ?? [];
     const before = known.find((one) => one.approvalId === approvalId);
-    // Every token of the message calls this again: only a changed part updates the card.
+    // This runs for every token of the message, so only a changed part updates the card.
     if (before === undefined) card.approvals = [...known, approval];
     else if (before.status !== approval.status) {
       card.approvals = known.map((one) => (one === before ? approval : one));
@@ -82,7 +83,7 @@ export function createElicitationCards(options: CardOptions): ElicitationCards {
       if (type === APPROVAL_PART && isApproval(data)) return approvalCardOf(data);
       if (type !== ELICITATION_PART || !isElicitation(data)) return undefined;
       const card = cardOf(data);
-      // Every token of the message calls this again: only a changed part updates the card.
+      // This runs for every token of the message, so only a changed part updates the card.
       const { status, serverTime } = card.elicitation ?? {};
       if (status !== data.status || serverTime !== data.serverTime) card.elicitation = data;
       return card;

@@ -4,7 +4,7 @@ export { type AppWaits, ParleyApp } from './app/element.ts';
 export type { AppServer, AppWait } from './app/parley.ts';
 
 const NAME = 'parley-app';
-// A page may load this file twice, from two places; the first one stays.
+// A page may load this file twice, from two addresses; the first definition stays.
 if (customElements.get(NAME) === undefined) customElements.define(NAME, ParleyApp);
 
 declare global {

@@ -4,12 +4,12 @@ import { isRecord } from '@parley/core/domain/plain-record';
 
 type NeededOfApproval = 'approvalId' | 'tool' | 'arguments' | 'status';
 
-/** An approval as the widget accepts it: the wire form of `/v1` with only four required fields. Times are ISO 8601. */
+/** An approval as the widget accepts it: the wire form of `/v1`, with only four required fields. Times are ISO 8601. */
 export type Approval = Readonly<Pick<Wire, NeededOfApproval> & Partial<Omit<Wire, NeededOfApproval>>>;
 
 const TEXTS = ['step', 'agent', 'reason', 'createdAt', 'expiresAt', 'settledAt', 'serverTime'];
 
-/** Whether a value can be shown as an approval. Unknown keys are allowed; an unknown status is not. */
+/** Whether a value can be shown as an approval. Unknown keys are allowed, but an unknown status is not. */
 export function isApproval(value: unknown): value is Approval {
   if (!isRecord(value) || !isRecord(value.tool)) return false;
   const { approvalId, tool, status, masked = [] } = value;
@@ -34,7 +34,7 @@ export function isPending({ status }: Pick<Approval, 'status'>): boolean {
   return !isApprovalEnded(status);
 }
 
-/** The newer of two views of one approval. A decision never changes, so the view that has it wins. */
+/** The newer of two views of one approval. A decision never changes, so the view with a decision wins. */
 export function newerApproval(known: Approval | undefined, next: Approval): Approval {
   if (known === undefined || known.approvalId !== next.approvalId) return next;
   if (!isPending(known)) return isPending(next) ? known : { ...next, ...known };

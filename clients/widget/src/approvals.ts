@@ -10,7 +10,7 @@ export { RememberedApprovals } from './approval-card/remembered.ts';
 export { askerOf, titleOf, toolNameOf } from './approval-card/texts.ts';
 export { type ApprovalStrings, ENGLISH_APPROVAL } from './strings/approval.ts';
 
-// A page may load this file twice, from two places; the first one stays.
+// A page may load this file twice, from two addresses; the first definition stays.
 for (const [name, element] of [
   ['approval-card', ApprovalCard],
   ['remembered-approvals', RememberedApprovals],

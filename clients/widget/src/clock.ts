@@ -1,15 +1,15 @@
 /** An estimate of the server's clock, which decides deadlines. All times are in ms. */
 interface ServerClock {
-  /** The time on the server's clock; the browser's own time until that is known. */
+  /** The time on the server's clock; the browser's own time while that is unknown. */
   now(): number;
   /**
-   * Adjusts the clock by a `serverTime` (ISO 8601). With the round trip of its reply, it sets the clock. Without, it may
-   * be old, for example in a replayed stream: it is then only a lower bound.
+   * Adjusts the clock by a `serverTime` (ISO 8601). With the round trip of its reply, the clock is set to it. Without,
+   * the time may be old, for example from a replayed stream, so it is only a lower bound.
    */
   note(serverTime: string | undefined, roundTripMs?: number): void;
 }
 
-/** Creates a clock. `wall` is the browser's own: it continues while the machine sleeps, and may be wrong. */
+/** Creates a clock. `wall` is the browser's own clock, which continues while the machine sleeps but may be wrong. */
 export function createServerClock(wall: () => number = Date.now): ServerClock {
   let offset: number | undefined;
   return {

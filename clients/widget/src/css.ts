@@ -1,6 +1,6 @@
 import { type CSSResult, unsafeCSS } from 'lit';
 
-/** A stylesheet without holes. Lit's own `css` also checks holes, which costs 120 B of the card. */
+/** A stylesheet without expressions. Lit's own `css` also checks expressions, which costs 120 bytes of the card. */
 export function css([sheet]: TemplateStringsArray): CSSResult {
   return unsafeCSS(sheet);
 }

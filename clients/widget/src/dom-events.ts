@@ -5,19 +5,19 @@ import { type Elicitation, isElicitation } from './elicitation.ts';
 export const ELICITATION_EVENT = `ikp-${ELICITATION_PART}`;
 
 export interface DomEventOptions extends CardOptions {
-  /** The target that is listened to; the events bubble, so it may be `document`. */
+  /** The target of the listener. The events bubble, so it may be `document`. */
   readonly target: EventTarget;
   /** @default 'ikp-data-elicitation-request' */
   readonly event?: string;
   /**
-   * The element that the card of a question is appended to. Called again when the card is no longer in the page. Without
-   * an element the card is not shown.
+   * Returns the element to which the card of a question is appended; without one, the card is not shown. Called again
+   * when the card is no longer in the page.
    */
   place(elicitation: Elicitation): Element | null | undefined;
 }
 
 /**
- * Shows a card for each question that arrives as a DOM event whose `detail` is the data of a
+ * Shows a card for each question that comes as a DOM event. The `detail` of the event is the data of a
  * `data-elicitation-request` part; other keys are ignored. The returned function stops listening and removes the cards.
  */
 export function mountOnDomEvents(options: DomEventOptions): () => void {

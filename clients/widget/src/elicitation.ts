@@ -5,7 +5,7 @@ import { isRecord } from '@parley/core/domain/plain-record';
 type Needed = 'elicitationId' | 'mode' | 'message' | 'status';
 
 /**
- * An elicitation as the widget accepts it: the wire form of `/v1` with only four required fields, because pages also
+ * An elicitation as the widget accepts it: the wire form of `/v1`, with only four required fields, because pages also
  * pass what came with a chat stream. Times are ISO 8601.
  */
 export type Elicitation = Readonly<
@@ -26,7 +26,7 @@ const TEXTS = [
   'serverTime',
 ];
 
-/** Whether a value can be shown as an elicitation. Unknown keys are allowed; an unknown status or mode is not. */
+/** Whether a value can be shown as an elicitation. Unknown keys are allowed, but an unknown status or mode is not. */
 export function isElicitation(value: unknown): value is Elicitation {
   if (!isRecord(value)) return false;
   const { elicitationId, message, mode, status, context } = value;
@@ -47,8 +47,8 @@ export function isOpen({ status }: { readonly status: Status }): boolean {
 }
 
 /**
- * The newer of two views of one elicitation. A status never goes back, so the later status wins, whichever view arrived
- * first. With equal statuses the later `serverTime` wins, and `next` if the times are missing or equal.
+ * The newer of two views of one elicitation. A status never goes back, so the later status wins, whichever view came
+ * first. For equal statuses, the later `serverTime` wins, or `next` if the times are missing or equal.
  */
 export function newer(known: Elicitation | undefined, next: Elicitation): Elicitation {
   if (known === undefined || known.elicitationId !== next.elicitationId) return next;

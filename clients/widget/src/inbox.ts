@@ -1,3 +1,8 @@
+/**
+ * The inbox element: two live lists, their rows and their cards. Following the lists is in `inbox/list.ts`, and
+ * rendering rows in `inbox/view.ts`.
+ */
+
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
 import type { Approval } from './approval.ts';
@@ -23,8 +28,8 @@ export interface InboxChange {
 }
 
 /**
- * `<elicitation-inbox>`: one person's open questions and approvals of all conversations, the highest risk first. Each row unfolds to
- * its card. Only `server` is required. See docs/widget.md.
+ * `<elicitation-inbox>`: one person's open questions and approvals in all conversations, highest risk first. Each row
+ * expands to its card. Only `server` is required. See docs/widget.md.
  */
 export class ElicitationInbox extends LitElement {
   static override styles = inboxStyles;
@@ -41,7 +46,7 @@ export class ElicitationInbox extends LitElement {
   declare strings: Partial<AllStrings> | undefined;
   /** @default the page's `color-scheme` */
   declare theme: 'light' | 'dark' | undefined;
-  /** Only the chip is shown; it opens the list. */
+  /** True shows only the chip, which opens the list. */
   declare collapsed: boolean;
 
   readonly #language = new LocalizedStrings<AllStrings>(this, {
@@ -50,7 +55,7 @@ export class ElicitationInbox extends LitElement {
     ...ENGLISH_APPROVAL,
   });
   readonly #expanded = new Set<string>();
-  /** Ids of rows whose card has been shown: the card stays, with the typed values. */
+  /** The ids of rows whose card has been shown; the card stays, with the typed values. */
   readonly #carded = new Set<string>();
   /** Ids of records that a card of this inbox settled. */
   readonly #settledHere = new Set<string>();
@@ -66,13 +71,13 @@ export class ElicitationInbox extends LitElement {
     this.collapsed = false;
   }
 
-  /** The number of open questions and approvals; undefined before both lists have arrived. */
+  /** The number of open questions and approvals; undefined before both lists have come. */
   get waiting(): number | undefined {
     const [questions, approvals] = [this.#questions?.waiting, this.#approvals?.waiting];
     return questions === undefined || approvals === undefined ? undefined : questions + approvals;
   }
 
-  /** Focuses the first question, or the chip where there is no question. */
+  /** Focuses the first question, or the chip if there is none. */
   override focus(options?: FocusOptions): void {
     const first = this.collapsed ? null : this.renderRoot.querySelector<HTMLElement>('.disclosure');
     (first ?? this.renderRoot.querySelector<HTMLElement>('.chip'))?.focus(options);
@@ -100,7 +105,7 @@ export class ElicitationInbox extends LitElement {
 
   protected override willUpdate(changed: PropertyValues<this>): void {
     if (changed.has('server')) this.#switchTo(this.server);
-    // The focus must not disappear with the list.
+    // When the list is collapsed, the focus must not disappear with it.
     const all = this.collapsed && changed.has('collapsed') ? this.renderRoot.querySelector('#all') : null;
     if (all?.matches(':focus-within')) this.renderRoot.querySelector<HTMLElement>('.chip')?.focus();
   }
@@ -162,7 +167,7 @@ export class ElicitationInbox extends LitElement {
     `;
   }
 
-  /** The remembered approvals, which are read when they are first unfolded. */
+  /** The remembered approvals, which are read when they are first expanded. */
   #rememberedView(words: AllStrings): TemplateResult {
     const list = html`<remembered-approvals .server=${this.server} .strings=${this.strings}></remembered-approvals>`;
     return html`<details
@@ -246,7 +251,7 @@ export class ElicitationInbox extends LitElement {
     const [first] = arrived;
     if (arrived.length > 1) this.#announce(words.waitingLong(this.waiting ?? 0));
     else if (first !== undefined) this.#announce(kind.arrivalOf(first, words));
-    // The card of an unfolded row announces it itself.
+    // The card of an expanded row announces the end itself.
     if (ended !== undefined && !this.#expanded.has(kind.rowIdOf(ended)))
       this.#announce(kind.endOf(ended, words));
     if (connection === 'offline') this.#announce(words.connection(connection));
@@ -258,7 +263,7 @@ export class ElicitationInbox extends LitElement {
     this.#announced = this.#announced === text ? `${text}\u00a0` : text;
   }
 
-  /** Whether the focus or the mouse is on the row, so that it must not disappear. */
+  /** Whether the row has the focus or the pointer, so that it must not disappear. */
   #isInUse(id: string): boolean {
     const line = this.renderRoot.querySelector(`[data-id="${CSS.escape(id)}"]`);
     if (line === null) return false;

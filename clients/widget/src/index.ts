@@ -8,7 +8,7 @@ export type { Answer, Connection, ElicitationServer } from './server/type.ts';
 export { ENGLISH } from './strings/en.ts';
 export type { Strings } from './strings/strings.ts';
 
-// A page may load this file twice, from two places; the first one stays.
+// A page may load this file twice, from two addresses; the first definition stays.
 if (customElements.get('elicitation-card') === undefined) {
   customElements.define('elicitation-card', ElicitationCard);
 }

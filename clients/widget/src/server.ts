@@ -1,3 +1,8 @@
+/**
+ * The server object that a page gives to all cards and inboxes. Its parts are in `server/`: calls, caches, connection,
+ * polling.
+ */
+
 import { type Approval, isPending, newerApproval } from './approval.ts';
 import { createServerClock } from './clock.ts';
 import { type Elicitation, isOpen, newer } from './elicitation.ts';
@@ -21,7 +26,7 @@ export type {
 } from './server/type.ts';
 
 /**
- * Creates a page's connection to Parley. It sends nothing until something is followed.
+ * Creates a page's connection to Parley. Nothing is sent until something is followed.
  *
  * @example
  * const server = createElicitationServer({ baseUrl: 'https://parley.example.com', getToken: () => session.token() });
@@ -106,7 +111,7 @@ function createSource<Item extends { readonly status: string; readonly createdAt
   return { cache: createCache(kind), idOf: kind.idOf, read, listOpen };
 }
 
-/** The result of a call, which the cache gets too; also the record that a refusal contains. */
+/** Returns the result of a call and also passes it to the cache; for a refusal, the record in the refusal. */
 async function reading<Item>(
   { cache }: Source<Item>,
   call: Promise<Item>,

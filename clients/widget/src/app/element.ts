@@ -1,3 +1,8 @@
+/**
+ * The element that shows the page of an MCP server in a chat, with its frame, its links and its waits. Messages with
+ * the frame are in `host.ts`, and calls of Parley in `parley.ts`.
+ */
+
 import { html, LitElement, nothing, type PropertyValues } from 'lit';
 import { InViewTimer } from '../card/in-view.ts';
 import { type AppContext, type AppHost, startApp } from './host.ts';
@@ -5,7 +10,7 @@ import { type AppPage, type AppServer, type AppWait, createAppCalls } from './pa
 import { styles } from './styles.ts';
 import { textsOf } from './texts.ts';
 
-/** What a call of a page waits for, in the event `app-waits`. */
+/** The detail of the event `app-waits`: what a call of the page is waiting for. */
 export interface AppWaits {
   readonly waits: readonly AppWait[];
 }
@@ -22,8 +27,9 @@ const HEIGHT_MAX = 800;
 const DARK = '(prefers-color-scheme: dark)';
 
 /**
- * Shows the page of a tool (MCP Apps) in a chat, in a sandbox of another origin. It shows nothing without `sandboxUrl`. Where a
- * call of the page asks its person, it dispatches `app-waits` and shows what `cardFor` makes of each wait.
+ * Shows the page of a tool (MCP Apps) in a chat, in a sandbox from another origin. Without `sandboxUrl` it shows
+ * nothing. When a call of the page asks its person something, it dispatches `app-waits` and shows the element that
+ * `cardFor` returns for each wait.
  */
 export class ParleyApp extends LitElement {
   static override styles = styles;
@@ -41,15 +47,15 @@ export class ParleyApp extends LitElement {
   };
 
   declare server: AppServer | undefined;
-  /** Makes the card of a wait, as `createElicitationCards` does. */
+  /** Makes the card of a wait, in the same way as `createElicitationCards`. */
   declare cardFor: ((part: AppWait) => Element | undefined) | undefined;
-  /** Where `sandbox.html` is served: another origin than that of this page. */
+  /** The URL of `sandbox.html`, on another origin than this page. */
   declare sandboxUrl: string | undefined;
   declare conversationId: string | undefined;
   declare pageId: string | undefined;
-  /** The title of the server, which the frame names. */
+  /** The title of the server, which is the name of the frame. */
   declare service: string | undefined;
-  /** @default that of the person's system */
+  /** @default the system's setting */
   declare theme: 'light' | 'dark' | undefined;
   declare phase: Phase;
   declare link: AskedLink | undefined;
@@ -57,7 +63,7 @@ export class ParleyApp extends LitElement {
 
   #host: AppHost | undefined;
   #shown: AppPage | undefined;
-  /** What the view asks for, in px. */
+  /** The height that the view requests, in px. */
   #height: number | undefined;
   readonly #inView = new InViewTimer(() => this.requestUpdate());
   #ending = new AbortController();
@@ -159,7 +165,7 @@ export class ParleyApp extends LitElement {
     });
     if (signal.aborted) return host.close();
     this.#host = host;
-    // The transport listens now, so that nothing of the sandbox is missed.
+    // The address is set after the transport is listening, so that no message of the sandbox is missed.
     frame.src = this.sandboxUrl ?? '';
   }
 
@@ -168,15 +174,15 @@ export class ParleyApp extends LitElement {
   }
 
   /**
-   * Gives the frame the height that its view asks for. It keeps the one that it has while the person decides below it: a view
-   * could otherwise move a button under their pointer.
+   * Gives the frame the height that its view requests. While the person is deciding below the frame, its height does
+   * not change; otherwise a view could move a button under the pointer.
    */
   #fit(): void {
     const frame = this.renderRoot.querySelector('iframe');
     const isDeciding = this.link !== undefined || this.waits.length > 0;
     const height = this.#height ?? Number.NaN;
     if (frame === null || isDeciding || !Number.isFinite(height)) return;
-    // Not by an attribute, which a strict page refuses.
+    // The height is set by a script, because a strict page refuses style attributes.
     frame.style.height = `${Math.round(Math.min(Math.max(height, HEIGHT_MIN), HEIGHT_MAX))}px`;
   }
 
@@ -198,7 +204,7 @@ export class ParleyApp extends LitElement {
     return this.closest('[lang]')?.getAttribute('lang') || navigator.language;
   }
 
-  /** One address at a time, and none that is a program. */
+  /** Asks the person about one address at a time. Anything but a web address is refused. */
   #askToOpen(url: string): Promise<boolean> {
     if (this.link !== undefined || !isWebAddress(url)) return Promise.resolve(false);
     return new Promise((resolve) => {

@@ -7,13 +7,13 @@ const SIZE_MAX = 1_000_000;
 
 interface SandboxFrame {
   readonly frame: Window;
-  /** The origin of the sandbox. No other gets or sends a message. */
+  /** The origin of the sandbox. Messages are exchanged with no other origin. */
   readonly origin: string;
-  /** The view sends more than a person could cause. */
+  /** Called when the view sends more messages than a person could cause. */
   readonly onFlood: () => void;
 }
 
-/** Messages of a frame, bounded in number and size. */
+/** Exchanges messages with a frame, limited in number and size. */
 export function createFrameTransport({ frame, origin, onFlood }: SandboxFrame): FrameTransport {
   let second = 0;
   let count = 0;
@@ -50,7 +50,7 @@ export function createFrameTransport({ frame, origin, onFlood }: SandboxFrame): 
   return transport;
 }
 
-/** What JSON cannot hold is no message. */
+/** The size of a message as JSON. A value that JSON cannot express is no message. */
 function sizeOf(message: object): number {
   try {
     return JSON.stringify(message).length;

@@ -3,11 +3,11 @@ import { config } from 'zod';
 import { createFrameTransport } from './frame-transport.ts';
 import type { AppPage, AppToolResult } from './parley.ts';
 
-// A strict page refuses and reports the attempt to make functions of texts.
+// Without this, zod tries to compile functions from text, which a strict page refuses and reports.
 config({ jitless: true });
 
 type HostOptions = NonNullable<ConstructorParameters<typeof AppBridge>[3]>;
-/** What a view is told of where it is shown. */
+/** What the view is told about its surroundings. */
 export type AppContext = NonNullable<HostOptions['hostContext']>;
 
 interface AppHostOptions {
@@ -17,13 +17,13 @@ interface AppHostOptions {
   readonly context: AppContext;
   /** Calls a tool of the page's server. */
   readonly call: (name: string, args: unknown, signal: AbortSignal) => Promise<AppToolResult>;
-  /** Resolves to whether the person opened the address. */
+  /** Resolves with whether the person opened the address. */
   readonly openLink: (url: string) => Promise<boolean>;
   readonly onHeight: (height: number) => void;
   readonly onFlood: () => void;
 }
 
-/** A page under way. */
+/** A running page. */
 export interface AppHost {
   setContext(context: AppContext): void;
   close(): void;
@@ -31,7 +31,10 @@ export interface AppHost {
 
 const CALLS_MAX = 4;
 
-/** Shows a page in a sandbox, and does for it what a host does. It gets no token, and calls nothing but its server's tools. */
+/**
+ * Runs a page in a sandbox and acts as its host. The page gets no token, and can call nothing but the tools of its
+ * server.
+ */
 export async function startApp(options: AppHostOptions): Promise<AppHost> {
   const { frame, origin, shown, context, onFlood } = options;
   const ending = new AbortController();

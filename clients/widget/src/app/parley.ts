@@ -1,11 +1,16 @@
-/** What a tool returned, as its server sent it (`CallToolResult`). */
+/**
+ * Parley's routes for the pages of MCP servers: reading a page, and making its calls. What a page does with a result is
+ * in `element.ts` and `host.ts`.
+ */
+
+/** The result of a tool, unchanged as its server sent it (`CallToolResult`). */
 export interface AppToolResult {
   readonly content: readonly unknown[];
   readonly isError?: boolean;
   readonly [member: string]: unknown;
 }
 
-/** The page of a call, and what it shows of it. */
+/** The page of a call, and the data of the call that it shows. */
 export interface AppPage {
   readonly page: {
     readonly html: string;
@@ -16,32 +21,32 @@ export interface AppPage {
   readonly result: AppToolResult;
 }
 
-/** What a call of a page waits for, as a message part of the AI SDK. */
+/** What a call of a page is waiting for, as a message part of the AI SDK. */
 export interface AppWait {
   readonly type: 'data-approval-request' | 'data-elicitation-request';
   readonly id: string;
   readonly data: unknown;
 }
 
-/** Where the pages of a chat are read. */
+/** The Parley server from which the pages of a chat are read. */
 export interface AppServer {
-  /** URL of Parley: an origin, with a path if it has one. '' is the page's own origin. @default '' */
+  /** The URL of Parley, including its path if it has one. '' is the page's own origin. @default '' */
   readonly baseUrl?: string;
   /** Returns the user's token. Called for each request. */
   getToken(): string | Promise<string>;
-  /** @default the page's fetch */
+  /** @default the page's `fetch` */
   readonly fetch?: typeof fetch;
 }
 
-/** Names a page by what the part `data-tool-page` of a chat has. */
+/** Identifies a page, with the values of the part `data-tool-page` in a chat. */
 interface AppRef {
   readonly conversationId: string;
   readonly pageId: string;
 }
 
-/** A refusal of Parley, in words for the page. */
+/** A refusal of Parley, with a message for the page. */
 class AppRefusal extends Error {
-  /** Another attempt may succeed: a pod, or a proxy before it, cannot reply now. */
+  /** True if another attempt may succeed, because a pod or its proxy cannot reply now. */
   readonly isTemporary: boolean;
 
   constructor(message: string, status: number) {
@@ -57,7 +62,7 @@ interface AppRequest {
 
 const PAUSE_MS = 1_000;
 
-/** The routes of Parley for one page. */
+/** Parley's routes for one page. */
 export function createAppCalls(server: AppServer, { conversationId, pageId }: AppRef) {
   const base = `${server.baseUrl ?? ''}/run/api/chat/${encodeURIComponent(conversationId)}/pages/${encodeURIComponent(pageId)}`;
 
@@ -86,7 +91,7 @@ export function createAppCalls(server: AppServer, { conversationId, pageId }: Ap
 
   return {
     read: async (signal: AbortSignal) => (await send('', { signal })).json as AppPage,
-    /** Makes a call once, and waits for its end. `onWaits` gets all that it has asked so far. */
+    /** Makes a call once and waits for its end. `onWaits` gets everything that the call has asked so far. */
     async call(
       name: string,
       args: unknown,
@@ -108,8 +113,8 @@ export function createAppCalls(server: AppServer, { conversationId, pageId }: Ap
   };
 
   /**
-   * A read that gets no reply now is made again: the call goes on without it, and a page that is told of a failure may make it
-   * a second time.
+   * Repeats a read that gets no reply. The call itself continues without the read, and a page that saw the read fail
+   * might make the call a second time.
    */
   async function again(path: string, signal: AbortSignal): ReturnType<typeof send> {
     for (;;) {

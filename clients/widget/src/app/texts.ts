@@ -1,10 +1,10 @@
-/** The texts of the frame around a page of a server. */
+/** The texts around the frame of a server's page. */
 interface AppTexts {
   readonly loading: string;
   /** The page could not be read. */
   readonly failed: string;
   readonly retry: string;
-  /** The page was ended, because it sent too much. */
+  /** The page was stopped, because it sent too many messages. */
   readonly ended: string;
   readonly from: (service: string) => string;
   readonly opens: (service: string) => string;
@@ -37,7 +37,7 @@ const GERMAN: AppTexts = {
   waits: (service) => `${service} wartet auf Sie:`,
 };
 
-/** The texts in a language, or in English. */
+/** The texts in a language; English if there are none. */
 export function textsOf(lang: string): AppTexts {
   return /^de(?:-|$)/i.test(lang) ? GERMAN : ENGLISH;
 }

@@ -9,18 +9,18 @@ type ArgumentWords = Pick<
   'argumentsTitle' | 'noArguments' | 'secretValue' | 'emptyText' | 'entries' | 'moreEntries'
 >;
 
-/** A text of more characters or lines, and the JSON of a deep value, gets a box that scrolls. */
+/** A text with more characters or lines, and the JSON of a deep value, gets a scrolling box. */
 const TEXT_MAX = 400;
 const LINES_MAX = 8;
-/** A nested value whose JSON is no longer is shown as JSON on its line. */
+/** A nested value with JSON of at most this length is shown as JSON on its line. */
 const INLINE_MAX = 80;
-/** More entries than this are shown as JSON behind a switch. */
+/** A value with more entries is shown as JSON behind a switch. */
 const ENTRIES_MAX = 30;
-/** A list of at most as many entries is shown open. */
+/** A list with at most this many entries is shown expanded. */
 const OPEN_MAX = 8;
 const DEPTH_MAX = 4;
 
-/** The arguments of a call, every one of them: what is long scrolls, what is nested folds. */
+/** All arguments of a call: long ones scroll, and nested ones can be collapsed. */
 export function argumentsView(
   given: Readonly<Record<string, unknown>>,
   masked: readonly string[],
@@ -32,7 +32,7 @@ export function argumentsView(
 }
 
 interface Place {
-  /** JSON pointer of the value that contains the entries. */
+  /** The JSON pointer to the value with the entries. */
   readonly pointer: string;
   readonly depth: number;
   readonly masked: ReadonlySet<string>;
@@ -82,7 +82,7 @@ function textView(text: string, place: Place): TemplateResult {
   return html`<span class="words" dir="auto">${readable(text)}</span>`;
 }
 
-/** A box that scrolls, also by keyboard. */
+/** A box that also scrolls by keyboard. */
 function boxView(text: string, { words }: Place): TemplateResult {
   return html`<div class="words long" dir="auto" tabindex="0" role="group" aria-label=${words.argumentsTitle}>${readable(text)}</div>`;
 }

@@ -1,3 +1,8 @@
+/**
+ * Renders one call of an approval card, open or ended. The state of the call is in `model.ts`, and the card around it
+ * in `card.ts`.
+ */
+
 import { titleOfServer } from '@parley/core/domain/approvals/tool-title';
 import { readable } from '@parley/core/domain/readable';
 import { html, nothing, type TemplateResult } from 'lit';
@@ -16,23 +21,23 @@ export interface CallActions {
   deny(call: CallModel): void;
 }
 
-/** Everything that the view of one call is rendered from. */
+/** Everything from which the view of one call is rendered. */
 interface CallProps {
   readonly call: CallModel;
-  /** Its place in the card, for ids. */
+  /** The index of the call in the card, used in ids. */
   readonly at: number;
   readonly strings: CardStrings;
   readonly actions: CallActions;
-  /** The heading of the call in a card with several; 0 for none. */
+  /** The heading level of the call in a card with several calls; 0 for no heading. */
   readonly headingLevel: number;
-  /** The call's button that approves has been in view for long enough. */
+  /** True if the call's approving button has been in view for long enough. */
   readonly isReady: boolean;
-  /** Another call of the card is being edited. */
+  /** True if another call of the card is being edited. */
   readonly isEditTaken: boolean;
-  /** The form of the arguments, while they are edited, and the errors that belong to no field. */
+  /** The form of the arguments while they are edited. Below: the errors that belong to no field. */
   readonly fields: TemplateResult | undefined;
   readonly strayErrors: readonly string[];
-  /** Names of arguments that the form leaves as they are. */
+  /** The names of arguments that the form does not change. */
   readonly kept: readonly string[];
 }
 
@@ -55,7 +60,7 @@ export function callView(props: CallProps): TemplateResult | typeof nothing {
   `;
 }
 
-/** The server, the name that the model uses, and what the tool can do. */
+/** The server, the name that the model uses, and the tool's abilities. */
 function toolView({ tool, risk }: Approval, isPending: boolean, strings: CardStrings): TemplateResult {
   const hintView = (text: string, isGood: boolean) =>
     html`<li class=${isGood ? '' : 'warn'}>${icon(isGood ? 'done' : 'alert')}${text}</li>`;
@@ -133,7 +138,7 @@ function buttonsView({ call, strings, actions, isReady, isEditTaken }: CallProps
   </div>`;
 }
 
-/** How it ended, and what was decided. */
+/** How the call ended, and what was decided. */
 function endView({ call, strings }: CallProps, view: Approval): TemplateResult {
   const { status, reason, remembered, editedArguments, masked = [] } = view;
   const title = editedArguments ? strings.editedTitle : strings.argumentsTitle;
@@ -145,7 +150,7 @@ function endView({ call, strings }: CallProps, view: Approval): TemplateResult {
   `;
 }
 
-/** A busy button keeps its place and the focus; it only does nothing. */
+/** A button. While busy it does nothing, but keeps its place and the focus. */
 export function button(name: string, label: string, isBusy: boolean, onClick: () => void): TemplateResult {
   return html`<button class="button ${name}" part=${name} type="button" aria-disabled=${isBusy} @click=${onClick}>${label}</button>`;
 }

@@ -37,11 +37,11 @@ export class ApprovalCard extends LitElement {
     headingLevel: { attribute: 'heading-level', type: Number },
   };
 
-  /** The approvals of one step as the page knows them. Set a new list on each change; older views are ignored. */
+  /** The approvals of one step. Set a new list on each change; outdated views are ignored. */
   declare approvals: readonly Approval[] | undefined;
   /** One id, or several separated by blanks. */
   declare approvalId: string | undefined;
-  /** The connection to Parley. Without it the card only shows the calls. */
+  /** The connection to Parley. Without it, the card only displays the calls. */
   declare server: ApprovalCardServer | undefined;
   /** Replaces some of the widget's texts. */
   declare strings: Partial<CardStrings> | undefined;
@@ -60,7 +60,7 @@ export class ApprovalCard extends LitElement {
   readonly #inView = new InViewTimers(this.#render);
   #listening: AbortController | undefined;
   #hadFocus = false;
-  /** What gets the focus after the next rendering. */
+  /** The part that gets the focus after the next rendering. */
   #focusNext: string | undefined;
   #leftMs: number | undefined;
   #countdownTimer: ReturnType<typeof setTimeout> | undefined;
@@ -91,7 +91,7 @@ export class ApprovalCard extends LitElement {
     clearTimeout(this.#announceTimer);
   }
 
-  /** Focuses the first button; without one, the heading. */
+  /** Focuses the first button, or the heading if there is no button. */
   override focus(options?: FocusOptions): void {
     (this.#find('.primary') ?? this.#find('.title'))?.focus(options);
   }
@@ -143,7 +143,7 @@ export class ApprovalCard extends LitElement {
     const next = this.#focusNext && this.#find(this.#focusNext);
     this.#focusNext = undefined;
     if (next) next.focus();
-    // The focused element may be gone. The focus then stays in the card, but never moves into it by itself.
+    // If the focused element is gone, the focus stays in the card, but it never enters it by itself.
     else if (this.#hadFocus && this.shadowRoot?.activeElement == null) {
       this.#find('.title')?.focus({ preventScroll: true });
     }
@@ -234,7 +234,7 @@ export class ApprovalCard extends LitElement {
     if (panel === 'none') this.#focusNext = `${within} .${call.panel}`;
     else this.#focusNext = panel === 'deny' ? `#reason-${at}` : `${within} .form :is(.entry, input)`;
     if (call.panel === 'edit') this.#form.clear();
-    // A reason that is no longer shown must not be sent with another button.
+    // A reason that is no longer visible must not be sent with another button.
     call.reason = '';
     call.panel = panel;
     call.refusal = undefined;
@@ -245,7 +245,7 @@ export class ApprovalCard extends LitElement {
     this.requestUpdate();
   }
 
-  /** Escape closes what is open in its call, outside the calls the first; it never discards changed arguments. */
+  /** Escape closes the open panel of its call, or the first one; it never discards changed arguments. */
   #onKey(event: KeyboardEvent): void {
     const within = callIdAt(event.composedPath()[0] as Element);
     const open = this.#calls.find(({ id, panel }) => panel !== 'none' && id === (within ?? id));

@@ -1,3 +1,7 @@
+/**
+ * Makes a form of the arguments of a call, and arguments of the form. The form itself is rendered by `form/view.ts`.
+ */
+
 import { pointerOf } from '@parley/core/domain/approvals/json-pointer';
 import { ANSWER_TEXT_MAX } from '@parley/core/domain/forms/value';
 import { isRecord, own } from '@parley/core/domain/plain-record';
@@ -11,16 +15,16 @@ type Kind = 'text' | 'choice' | 'number' | 'integer' | 'boolean' | 'json';
 
 /** The arguments of a call as a form. */
 export interface EditForm {
-  /** For the form view: one field for each argument that can be edited. */
+  /** The schema for the form view, with one field for each editable argument. */
   readonly schema: Json;
-  /** Names of arguments that stay as they are: secrets, and texts that a field cannot show whole. */
+  /** The names of arguments that cannot be edited: secrets, and texts that a field cannot show in full. */
   readonly kept: readonly string[];
-  /** All arguments of the call with the content of the form, or its faults. */
+  /** Returns all arguments of the call with the content of the form, or the faults of the content. */
   read(
     content: Json,
     badJson: string,
   ): { readonly arguments: Json } | { readonly errors: readonly FieldError[] };
-  /** The fields that the server's errors are about. */
+  /** Assigns the server's errors to fields. */
   placed(errors: readonly FieldError[]): readonly FieldError[];
 }
 
@@ -34,8 +38,8 @@ interface EditField {
 const DESCRIPTION_MAX = 500;
 
 /**
- * Makes a form of a call's arguments, by their values and by the tool's schema: nested ones are edited as JSON. The server
- * checks the result against the schema; the form refuses only what has no value of the right type.
+ * Makes a form of a call's arguments, from their values and the tool's schema. Nested arguments are edited as JSON. The
+ * server checks the result against the schema; the form refuses only values of the wrong type.
  */
 export function createEditForm({ arguments: given, inputSchema = {}, masked = [] }: Approval): EditForm {
   const properties = own(inputSchema, 'properties');
@@ -56,7 +60,7 @@ export function createEditForm({ arguments: given, inputSchema = {}, masked = []
     schema: {
       type: 'object',
       properties: Object.fromEntries(fields.map(({ name, schema }) => [name, schema])),
-      // An empty text is a text, and a missing yes or no has its own choice.
+      // Texts are not required, because an empty text is a text; a missing yes or no has its own choice.
       required: fields
         .filter(({ kind, isRequired }) => isRequired && kind !== 'text' && kind !== 'boolean')
         .map(({ name }) => name),
@@ -71,7 +75,7 @@ function fieldOf(name: string, value: unknown, schema: Json, isRequired: boolean
   const kind = kindOf(value, schema);
   if (value === undefined && (schema.format === 'password' || schema.writeOnly === true)) return undefined;
   const preset = kind === 'json' && value !== undefined ? JSON.stringify(value, null, 2) : value;
-  // A field would cut the one, and show the other as something that it is not.
+  // A field would cut a longer text, and would show invisible characters as something else.
   if (typeof preset === 'string' && (lengthOf(preset) > ANSWER_TEXT_MAX || readable(preset) !== preset))
     return undefined;
   const { description } = schema;
@@ -84,7 +88,7 @@ function fieldOf(name: string, value: unknown, schema: Json, isRequired: boolean
   if (choices !== undefined)
     return { name, kind: 'choice', isRequired, schema: { type: 'string', enum: choices, ...common } };
   if (kind === 'json' || kind === 'text') {
-    // More than a line's worth makes it a box of several lines.
+    // A text that is longer than a line gets a field with several lines.
     const isLong = kind === 'json' || lengthOf(String(preset ?? '')) > 80;
     const maxLength = isLong ? { maxLength: ANSWER_TEXT_MAX } : {};
     return { name, kind, isRequired, schema: { type: 'string', ...common, ...maxLength } };
@@ -103,7 +107,7 @@ function kindOf(value: unknown, { type }: Json): Kind {
   return 'json';
 }
 
-/** The values that the schema allows, if the present one is among them. */
+/** The values that the schema allows, if the present value is one of them. */
 function choicesIn({ enum: choices }: Json, value: unknown): readonly string[] | undefined {
   if (!Array.isArray(choices) || !choices.every((choice) => typeof choice === 'string')) return undefined;
   return value === undefined || choices.includes(value as string) ? choices : undefined;
@@ -126,11 +130,11 @@ function argumentsOf(given: Json, fields: readonly EditField[], content: Json, b
       errors.push({ path: name, message: badJson });
     }
   }
-  // Unlike assignment, this creates an own property for any name, `__proto__` included.
+  // Object.fromEntries creates an own property for any name, even `__proto__`, unlike assignment.
   return errors.length > 0 ? { errors } : { arguments: Object.fromEntries(edited) };
 }
 
-/** An error at `arguments.place.city` belongs to the field `place`; one at `arguments` to none. */
+/** An error at `arguments.place.city` belongs to the field `place`, and one at `arguments` to no field. */
 function placed({ path: given, message }: FieldError, fields: readonly EditField[]): FieldError {
   const path = given.replace(/^arguments(\.|$)/, '');
   const field = fields.find(({ name }) => path === name || path.startsWith(`${name}.`));

@@ -10,7 +10,7 @@ interface HeadProps {
   readonly calls: readonly CallModel[];
   readonly strings: CardStrings;
   readonly headingLevel: number;
-  /** Time to the first deadline in ms; undefined without one. */
+  /** The time until the first deadline in ms; undefined if there is none. */
   readonly leftMs: number | undefined;
 }
 
@@ -37,18 +37,18 @@ function badgeOf(calls: readonly CallModel[]): IconName {
   return statuses.some((status) => status === 'approved' || status === 'edited') ? 'done' : 'no';
 }
 
-/** The sentence in place of calls that are not known. */
+/** The sentence that replaces unknown calls. */
 function sentenceFor([first]: readonly CallModel[], strings: CardStrings): string {
   if (first?.state === 'gone') return strings.approvalGone;
   return first?.state === 'offline' ? strings.approvalOffline : strings.loading;
 }
 
-/** Whether nothing can be decided any more. */
+/** Whether no decision is possible any more. */
 export function isOver({ state }: CallModel): boolean {
   return ['elsewhere', 'gone', 'approved', 'edited', 'denied', 'expired', 'withdrawn'].includes(state);
 }
 
-/** Time to the first deadline of pending calls in ms; undefined without one. */
+/** The time until the first deadline of the pending calls, in ms; undefined if there is none. */
 export function remainingMs(calls: readonly CallModel[], clock: { now(): number }): number | undefined {
   const deadlines = calls.flatMap(({ view }) =>
     view?.expiresAt !== undefined && isPending(view) ? [Date.parse(view.expiresAt) - clock.now()] : [],

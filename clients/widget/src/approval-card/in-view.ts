@@ -1,13 +1,12 @@
 import { InViewTimer } from '../card/in-view.ts';
 
-/** Names the button that approves these calls. The button of another set of calls is new in view. */
+/** The name of the button that approves these calls. For another set of calls, the time in view starts again. */
 export function idsOf(calls: readonly { readonly id: string }[]): string {
   return calls.map(({ id }) => id).join(' ');
 }
 
 /**
- * Measures for each button that approves, by the calls that it is for, whether it has been in view for a while without a
- * break.
+ * Measures whether each approving button, identified by its calls, has been in view without interruption for a while.
  */
 export class InViewTimers {
   readonly #timers = new Map<string, InViewTimer>();
@@ -43,7 +42,7 @@ function buttonNameOf(element: Element): string {
   return callIdAt(element) ?? element.closest<HTMLElement>('.all')?.dataset.calls ?? '';
 }
 
-/** The id of the call that an element belongs to. */
+/** The id of the call in which an element is. */
 export function callIdAt(element: Element): string | undefined {
   return element.closest<HTMLElement>('.call')?.dataset.id;
 }

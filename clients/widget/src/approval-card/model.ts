@@ -1,3 +1,7 @@
+/**
+ * The state of one call in an approval card, and its exchange with the server. Rendering is in `call.ts`.
+ */
+
 import type { ApprovalChoice } from '@parley/core';
 import { type Approval, isPending, newerApproval } from '../approval.ts';
 import type { Refusal } from '../server/refusal.ts';
@@ -18,15 +22,15 @@ const STATUS_OF = { approve: 'approved', edit: 'edited', deny: 'denied' } as con
 /** One call in a card: its newest view, what the person has entered, and the decision that was sent. */
 export class CallModel {
   view: Approval | undefined;
-  /** Why the last decision was refused, or has no reply, while the approval is pending. */
+  /** Why the last decision was refused or got no reply, while the approval is pending. */
   refusal: Refusal | undefined;
-  /** This card has shown the approval while it was pending. */
+  /** True if this card has shown the approval while it was pending. */
   wasPending = false;
-  /** What is open beside the buttons. */
+  /** The panel that is open beside the buttons. */
   panel: 'none' | 'edit' | 'deny' = 'none';
   remember = false;
   reason = '';
-  /** The status that was shown before, for events. */
+  /** The status that was shown last, for events. */
   shown: Approval['status'] | undefined;
 
   readonly id: string;
@@ -101,14 +105,14 @@ export class CallModel {
       this.panel = 'none';
       this.refusal = undefined;
       this.stop();
-      // Streams do not carry what the person wrote.
+      // Streams do not contain what the person wrote, so the edited arguments must be read.
       const isIncomplete = this.view.status === 'edited' && this.view.editedArguments === undefined;
       if (isIncomplete && before?.status !== this.view.status) void this.read();
     }
     this.#onChange();
   }
 
-  /** Sends a decision. While one is being sent, another is ignored. It is never sent later by itself. */
+  /** Sends a decision, unless one is being sent. A decision is never sent later by itself. */
   async send(choice: ApprovalChoice): Promise<void> {
     if (this.#isSending || !this.isPending) return;
     if (this.#server === undefined) throw new Error('An <approval-card> needs a `server` to decide');
@@ -137,10 +141,10 @@ export class CallModel {
   }
 
   #fail(error: unknown): void {
-    // The class may be in another bundle, that of the server object.
+    // The error's class may be in another bundle, that of the server object, so `instanceof` does not work.
     if (!(error instanceof Error) || error.name !== 'Refusal') throw error;
     const refusal = error as Refusal;
-    // Without a reply the decision may have been recorded.
+    // Without a reply, the decision may have been recorded, so it is remembered as sent.
     if (refusal.status > 0 && refusal.status < 500) this.#sent = undefined;
     if (refusal.code === 'not_found') this.#isGone = true;
     else this.refusal = refusal;

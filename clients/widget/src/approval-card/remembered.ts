@@ -1,3 +1,8 @@
+/**
+ * The element that lists remembered approvals and revokes them. It only needs the server object; making an approval
+ * remembered is a choice in the approval card.
+ */
+
 import type { RememberedApproval } from '@parley/core';
 import { readableLine } from '@parley/core/domain/readable';
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
@@ -126,7 +131,7 @@ export class RememberedApprovals extends LitElement {
     this.#hasRevokeFailed = false;
     this.#announced = '';
     this.requestUpdate();
-    // One that is not found any more is revoked, or has expired.
+    // An approval that is not found has been revoked or has expired.
     const isRevoked = await server.revokeRemembered(grantId).then(
       () => true,
       (error) => error.code === 'not_found',
@@ -140,7 +145,7 @@ export class RememberedApprovals extends LitElement {
     this.#announced = isRevoked ? words.revoked(readableLine(tool)) : words.revokeFailed;
     this.requestUpdate();
     await this.updateComplete;
-    // The pressed button; when it is gone, the one that has its place.
+    // The pressed button, or the one that took its place.
     const buttons = [...this.renderRoot.querySelectorAll<HTMLElement>('[part=revoke]')];
     const pressed = this.#listed?.findIndex((one) => one.grantId === grantId) ?? -1;
     const next = buttons[pressed] ?? buttons[at] ?? buttons.at(-1);

@@ -1,6 +1,11 @@
+/**
+ * The styles that only approval cards need. Everything that they share with questions is in `card/styles.ts` and
+ * `form/styles.ts`.
+ */
+
 import { css } from '../css.ts';
 
-/** Styles of an approval card, after those of the question's card and its fields. */
+/** The styles of an approval card, applied after those of the question card and its fields. */
 export const approvalStyles = css`
   .call {
     display: grid;

@@ -8,7 +8,7 @@ import type { CallModel } from './model.ts';
 /** The texts that an approval card uses. */
 export type CardStrings = Strings & ApprovalStrings;
 
-/** Who asks, as a name for use in sentences. */
+/** The name of the asker, for use in sentences. */
 export function askerOf(view: Approval | undefined, { someAgent }: Pick<Strings, 'someAgent'>): string {
   return view?.agent?.trim() ? readableLine(view.agent) : someAgent;
 }

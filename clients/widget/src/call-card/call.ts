@@ -1,3 +1,8 @@
+/**
+ * The state of one tool call in a card inside an MCP Apps host: what it waits for, and what the host must be told.
+ * Rendering is in `page.ts`, and messages with the host are in `host.ts`.
+ */
+
 import { isRecord } from '@parley/core/domain/plain-record';
 import type { Approval } from '../approval.ts';
 import { isPending, newerApproval } from '../approval.ts';
@@ -6,34 +11,34 @@ import { connectHost, type Host, type HostContext } from './host.ts';
 import { type CallServer, createCallServer, type WaitingState } from './server.ts';
 
 const POLL_MS = 2_000;
-// While the page is hidden, and while the host refuses.
+// This interval applies while the page is hidden, and while the host refuses.
 const SLOW_POLL_MS = 10_000;
-/** Of how many questions the state is asked for after their end. */
+/** The maximum number of ended questions whose state is still requested. */
 const SHOWN_MAX = 20;
-/** Tells the card in the `_meta` of a result that the call goes on, and which tool it is. */
+/** The key in the `_meta` of a result which tells the card that the call continues, and which tool it uses. */
 const CALL_META_KEY = 'parley/call';
 
 interface CallListener {
   readonly onChange: () => void;
   readonly onContext: (context: HostContext) => void;
-  /** What the host's model is told when the user has acted in the card. */
+  /** The text for the host's model after the user has acted in the card. */
   readonly doneText: (tool: string) => string;
 }
 
-/** One call of a tool, as its host and Parley tell it. */
+/** One tool call, as reported by its host and by Parley. */
 export class Call {
-  /** What was asked while this card was there, in its newest state. */
+  /** The newest state of everything that was asked while this card existed. */
   readonly questions = new Map<string, Elicitation>();
   readonly approvals = new Map<string, Approval>();
   elsewhere: WaitingState['elsewhere'] = [];
   progress: WaitingState['progress'] = {};
   state: WaitingState['state'] = 'unknown';
   isOffline = false;
-  /** The host waits for the call no more: its model has to call again. */
+  /** True if the host no longer waits for the call, so that its model has to call again. */
   isTold = false;
-  /** The host has the result of the call, or has given it up. */
+  /** True if the host has the result of the call, or has given the call up. */
   isOver = false;
-  /** The host was told that the user has acted. */
+  /** Whether the host was told that the user has acted. */
   message: 'none' | 'sent' | 'refused' = 'none';
   readonly server: CallServer;
 
@@ -45,7 +50,7 @@ export class Call {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #isLeft = false;
   #hasActed = false;
-  /** The call has waited for its user while this card was there. */
+  /** True if the call has waited for its user while this card existed. */
   #hasWaited = false;
 
   constructor(listener: CallListener) {
@@ -63,7 +68,7 @@ export class Call {
     return [...this.questions.values()].some(isOpen) || [...this.approvals.values()].some(isPending);
   }
 
-  /** The user has acted, and a call of the model continues. */
+  /** True if the user has acted, and another call of the model would continue. */
   get mayGoOn(): boolean {
     const goesOn = this.state === 'working' || this.state === 'ended';
     return this.isTold && !this.isOver && this.#hasWaited && !this.isAsking && goesOn;
@@ -89,13 +94,16 @@ export class Call {
     this.#listener.onChange();
   }
 
-  /** The user has answered or decided in the card: when nothing waits any more, the host is told without another press. */
+  /**
+   * Call when the user has answered or decided in the card. Once nothing is waiting any more, the host is told without
+   * another press.
+   */
   acted(): void {
     this.#hasActed = true;
     this.poll();
   }
 
-  /** Reads the call now, and again after a while as long as it goes on. */
+  /** Reads the call now, and again at intervals while it continues. */
   poll(): void {
     clearTimeout(this.#timer);
     if (this.#isLeft || this.#tool === undefined || this.#arguments === undefined) return;
@@ -105,13 +113,13 @@ export class Call {
     );
   }
 
-  /** Asks the host to open a page. False where it does not. */
+  /** Asks the host to open a page. False if it refuses. */
   async open(url: string): Promise<boolean> {
     const result = await this.#request('ui/open-link', { url }).catch(() => undefined);
     return result !== undefined && result.isError !== true;
   }
 
-  /** Tells the host's model, as the user, to call again. */
+  /** Sends the host's model a message in the user's name, so that it calls again. */
   async tellDone(): Promise<void> {
     if (this.message === 'sent') return;
     this.message = 'sent';
@@ -121,7 +129,7 @@ export class Call {
     this.#listener.onChange();
   }
 
-  /** The height that the card needs now. */
+  /** Reports the height that the card now needs. */
   resized(height: number): void {
     this.#host?.notify('ui/notifications/size-changed', { height });
   }
@@ -140,7 +148,7 @@ export class Call {
     }
   }
 
-  /** As `poll`, with a read that begins now: one under way may be older than the call. */
+  /** The same as `poll`, but with a new read, because a running one may be older than the call. */
   #pollAnew(): void {
     const before: Promise<unknown> = this.#reading ?? Promise.resolve();
     const poll = () => this.poll();
@@ -165,7 +173,7 @@ export class Call {
     this.#timer = setTimeout(() => this.poll(), ms);
   }
 
-  /** Reads the call once at a time. */
+  /** Reads the call. Concurrent callers share one read. */
   #read(): Promise<WaitingState> {
     this.#reading ??= this.#readNow().finally(() => {
       this.#reading = undefined;
@@ -199,7 +207,7 @@ export class Call {
     }
   }
 
-  /** Nothing is open of a call that is not known any more: it was stopped, or its result was fetched. */
+  /** Ends all open questions of a call that is no longer known, because it was stopped or its result was fetched. */
   #dropOpen(): void {
     for (const [id, view] of this.questions) if (isOpen(view)) this.questions.delete(id);
     for (const [id, view] of this.approvals) if (isPending(view)) this.approvals.delete(id);

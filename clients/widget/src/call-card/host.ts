@@ -1,6 +1,6 @@
 import { isRecord } from '@parley/core/domain/plain-record';
 
-/** What the card uses of the context that its host tells (MCP Apps, revision 2026-01-26). */
+/** The parts of the host's context that the card uses (MCP Apps, revision 2026-01-26). */
 export interface HostContext {
   readonly theme?: unknown;
   readonly locale?: unknown;
@@ -10,20 +10,20 @@ export interface HostContext {
   readonly safeAreaInsets?: unknown;
 }
 
-/** What the host notifies the card of. */
+/** Receives the notifications of the host. */
 interface HostListener {
-  /** The parts of the context that are new; all of it at first. */
+  /** Called with the changed parts of the context; at first with all of it. */
   onContext(context: HostContext): void;
   onInput(args: Readonly<Record<string, unknown>>): void;
   onResult(result: Readonly<Record<string, unknown>>): void;
   onCancelled(): void;
-  /** The host is about to remove the card. */
+  /** Called when the host is about to remove the card. */
   onTeardown(): void;
 }
 
-/** The program in whose window the card is shown. */
+/** The program that shows the card in its window. */
 export interface Host {
-  /** Rejects when the host refuses, and when it does not reply in time. */
+  /** Sends a request. Rejects when the host refuses, or does not reply in time. */
   request(method: string, params: object): Promise<Readonly<Record<string, unknown>>>;
   notify(method: string, params: object): void;
 }
@@ -34,11 +34,12 @@ const PROTOCOL = '2026-01-26';
 const REPLY_MS = 60_000;
 const METHOD_NOT_FOUND = -32601;
 
-/** Connects to the host by JSON-RPC over messages between windows. What another window sends is ignored. */
+/** Connects to the host by JSON-RPC over window messages. Messages from other windows are ignored. */
 export async function connectHost(listener: HostListener, parent: Window = window.parent): Promise<Host> {
   const waiting = new Map<unknown, (reply: Message) => void>();
   let lastId = 0;
-  // The origin of the host is unknown here. Its sandbox passes messages on, and the card sends nothing secret.
+  // The origin of the host is unknown here, so any is allowed: its sandbox passes messages on, and the card sends
+  // nothing secret.
   const send = (message: object) => parent.postMessage({ jsonrpc: '2.0', ...message }, '*');
 
   function request(method: string, params: object): Promise<Message> {
@@ -63,7 +64,7 @@ export async function connectHost(listener: HostListener, parent: Window = windo
     'ui/notifications/tool-cancelled': () => listener.onCancelled(),
   };
 
-  /** The reply to a request of the host. */
+  /** The reply to a request from the host. */
   function replyTo(method: unknown): object {
     if (method === 'ui/resource-teardown') listener.onTeardown();
     else if (method !== 'ping') return { error: { code: METHOD_NOT_FOUND, message: 'Method not found' } };

@@ -3,7 +3,10 @@ import type { HostContext } from './host.ts';
 
 const NAME = /^--[a-z0-9-]{1,64}$/;
 
-/** Gives the document the theme, the language, the sizes and the colours of its host. What was not told stays. */
+/**
+ * Applies the theme, language, sizes and colours of the host to the document. What the host does not give stays
+ * unchanged.
+ */
 export function applyContext(
   { theme, locale, styles, containerDimensions: size, safeAreaInsets: insets }: HostContext,
   root: HTMLElement = document.documentElement,

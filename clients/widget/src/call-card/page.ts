@@ -1,3 +1,8 @@
+/**
+ * The page of the call card: it renders the state of the call and connects its buttons. The state itself is in
+ * `call.ts`, and the cards are those of the widget.
+ */
+
 import { readableLine } from '@parley/core/domain/readable';
 import { html, nothing, render, type TemplateResult } from 'lit';
 import type { Approval } from '../approval.ts';
@@ -51,7 +56,7 @@ function pageOf(texts: ReturnType<typeof textsIn>): TemplateResult {
   </main>`;
 }
 
-/** The words of servers are set apart from the card's own. */
+/** The text of a working call. Texts of servers are separated from the card's own. */
 function workingText({ working, using }: ReturnType<typeof textsIn>) {
   const { tool, message } = call.progress;
   const said = typeof message === 'string' ? message : typeof tool === 'string' ? using(tool) : '';
@@ -68,7 +73,7 @@ function questionView(view: Elicitation): TemplateResult {
   return html`<elicitation-card fed heading-level="1" class=${view.mode === 'url' ? 'on-page' : ''} lang=${root.lang} .server=${call.server} .elicitation=${view}></elicitation-card>`;
 }
 
-/** What is decided on its page, which the host opens, and what has none. */
+/** What is decided elsewhere: on a page that the host opens, or in a place without a page. */
 function elsewhereView({ elsewhere, onPage, open }: ReturnType<typeof textsIn>) {
   return [onPage, elsewhere].map((lead) => {
     const lines = call.elsewhere.filter(({ url }) => (url !== undefined) === (lead === onPage));
@@ -100,7 +105,10 @@ function settled({ detail }: CustomEvent<{ readonly here: boolean }>): void {
   else call.poll();
 }
 
-/** A sandbox opens no pages: the host does. A link that has not been in view for long enough was prevented by its card. */
+/**
+ * Lets the host open a link, because a sandbox cannot. If the card prevented the click, its link has not been in view
+ * for long enough.
+ */
 function openPage(event: Event): void {
   const link = event.composedPath().find((one) => one instanceof HTMLAnchorElement);
   if (!(link instanceof HTMLAnchorElement) || link.href === '') return;

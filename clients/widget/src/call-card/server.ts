@@ -1,3 +1,8 @@
+/**
+ * The server object for cards inside an MCP Apps host, where every call goes through the host's tools. The cards
+ * themselves do not know that they are inside a host.
+ */
+
 import type { ApprovalChoice } from '@parley/core';
 import { isRecord } from '@parley/core/domain/plain-record';
 import {
@@ -13,26 +18,26 @@ import { Refusal } from '../server/refusal.ts';
 import type { Answer, ApprovalCardServer, CardServer } from '../server/type.ts';
 import type { Host } from './host.ts';
 
-/** The call of this card, as its host knows it. */
+/** The call of this card as its host knows it. */
 interface HostedCall {
   readonly tool: string;
   readonly arguments: Readonly<Record<string, unknown>>;
 }
 
-/** What the call waits for. */
+/** What the call is waiting for. */
 export interface WaitingState {
   readonly state: CardStatus;
   readonly questions: readonly Elicitation[];
   readonly approvals: readonly Approval[];
-  /** What is decided in another place, and the page for it. */
+  /** What is decided elsewhere, with the page for it. */
   readonly elsewhere: readonly Omit<ElsewhereLine, 'id'>[];
-  /** Empty where the call has told no progress. The values are not checked yet. */
+  /** The unchecked progress of the call; empty if it has reported none. */
   readonly progress: Readonly<Partial<Record<keyof CardProgress, unknown>>>;
 }
 
-/** The cards' connection to Parley: tools, which the host calls for them. */
+/** The cards' connection to Parley: tools that the host calls for them. */
 export interface CallServer extends CardServer, ApprovalCardServer {
-  /** Reads what the call waits for. Rejects with a Refusal. */
+  /** Reads what the call is waiting for. Rejects with a Refusal. */
   waiting(shown: readonly string[]): Promise<WaitingState>;
 }
 
@@ -53,7 +58,7 @@ export function createCallServer({ host, call, refresh, viewOf }: CallServerDeps
   async function callTool(name: string, more: object): Promise<Readonly<Record<string, unknown>>> {
     const sentAt = performance.now();
     const params = { name, arguments: { ...call(), ...more } };
-    // A host that refuses, or does not reply, is as a network that is down: the answer is sent again.
+    // A host that refuses or does not reply is treated like a lost network, so that the answer is sent again.
     const result = await host.request('tools/call', params).catch((cause: unknown) => {
       throw new Refusal({ status: 0, code: 'offline', cause });
     });
@@ -68,7 +73,7 @@ export function createCallServer({ host, call, refresh, viewOf }: CallServerDeps
   return {
     now,
     noteTime: (serverTime) => note(serverTime),
-    // The cards are fed with what `waiting` returns.
+    // Nothing is followed, because the page feeds the cards with the results of `waiting`.
     follow: noLine,
     followApproval: noLine,
     async waiting(shown) {
@@ -91,7 +96,8 @@ export function createCallServer({ host, call, refresh, viewOf }: CallServerDeps
     },
     async answer(id, response: Answer) {
       const view = viewOf(id);
-      // The host opens the page. Consent and answer are recorded there, by a person who has signed in.
+      // The host opens the page, and there a signed-in person gives the consent and the answer; nothing is sent from
+      // here.
       if (view?.mode === 'url') return isOpen(view) ? { ...view, status: 'opened' } : view;
       const { elicitation } = await callTool('parley_answer', { id, response });
       if (!isElicitation(elicitation)) throw new Refusal({ status: 0, code: 'offline' });
@@ -120,7 +126,7 @@ function isLine(value: unknown): value is WaitingState['elsewhere'][number] {
   return url === undefined || (typeof url === 'string' && /^https?:/i.test(url) && URL.canParse(url));
 }
 
-/** The refusal in the result of a tool. A result of the host itself has none of Parley's codes. */
+/** The refusal in the result of a tool; undefined for a result of the host itself, which has none of Parley's codes. */
 function refusalIn({ status, code, errors, elicitation, approval, retryAfterSeconds }: Refused): Refusal {
   const isOurs = typeof status === 'number' && typeof code === 'string';
   return new Refusal({

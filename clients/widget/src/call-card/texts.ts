@@ -1,23 +1,23 @@
-/** The card's own texts. Those of questions and approvals are the widget's. */
+/** The texts of the call card itself. Those of questions and approvals are the widget's. */
 interface CallTexts {
   readonly working: string;
-  /** Which tool the call uses. */
+  /** Says which tool the call uses. */
   readonly using: (tool: string) => string;
-  /** Names the bar. */
+  /** The name of the progress bar. */
   readonly progress: string;
-  /** The call waits for its user in another place, of which nothing more is known. */
+  /** The call waits for its user in another place, and nothing more is known about it. */
   readonly waiting: string;
-  /** Before what the user decides in another place. */
+  /** The heading of what the user decides in another place. */
   readonly elsewhere: string;
-  /** Before what the user decides on a page. */
+  /** The heading of what the user decides on a page. */
   readonly onPage: string;
   readonly open: (host: string) => string;
   readonly offline: string;
   readonly over: string;
   readonly goOn: string;
-  /** In place of the button, where the host takes no messages. */
+  /** Replaces the button if the host accepts no messages. */
   readonly sayDone: string;
-  /** What the host's model reads. */
+  /** The message for the host's model. */
   readonly done: (tool: string) => string;
 }
 
@@ -53,7 +53,7 @@ const GERMAN: CallTexts = {
     `Ich habe erledigt, worauf ${tool} gewartet hat. Ruf es noch einmal mit genau denselben Argumenten auf: Der Aufruf geht dann weiter.`,
 };
 
-/** The texts in a language (BCP 47); English for all that there are none of. */
+/** The texts in a language (BCP 47); English for languages without texts. */
 export function textsIn(lang: string): CallTexts {
   return /^de\b/i.test(lang) ? GERMAN : ENGLISH;
 }

@@ -2,7 +2,10 @@ import { html, nothing, type TemplateResult } from 'lit';
 import { icon } from './icons.ts';
 import type { QuestionProps } from './props.ts';
 
-/** The buttons of a form question. A single yes or no has one for each, and none to decline: that would be a second no. */
+/**
+ * The buttons of a form question. A single yes-or-no field has a button for each, and no button to decline, which would
+ * look like a second no.
+ */
 export function formActions(props: QuestionProps): TemplateResult {
   const { state, strings, actions, isUnsent, isYesNo } = props;
   const isSending = state === 'sending';
@@ -25,7 +28,7 @@ export function formActions(props: QuestionProps): TemplateResult {
   `;
 }
 
-/** The link and the buttons of a url question. The link works once its URL has been in view for long enough. */
+/** The link and the buttons of a url question. The link works only after its URL has been in view for long enough. */
 export function urlActions(props: QuestionProps, href: string | undefined): TemplateResult {
   const { view, strings, actions, isChecking, isReady } = props;
   const isOpened = view.status === 'opened';
@@ -53,7 +56,7 @@ function leaveButtons({ state, strings, actions, isYesNo }: QuestionProps, cance
   `;
 }
 
-/** A busy button keeps its place and the focus; it only does nothing. */
+/** A button. While busy it does nothing, but keeps its place and the focus. */
 function button(
   name: string,
   onClick: () => void,

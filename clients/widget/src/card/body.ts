@@ -13,10 +13,10 @@ import type { CardProps, QuestionProps } from './props.ts';
 import { type CardState, isOver } from './state.ts';
 import { addressView } from './url-address.ts';
 
-/** A message of more characters gets a scrolling box, so that the buttons stay near. */
+/** A message with more characters gets a scrolling box, so that the buttons stay near. */
 const LONG = 1_200;
 
-/** The whole card: an open question, a settled one, or a sentence in place of a question. */
+/** The whole card: an open question, a settled one, or a sentence instead of a question. */
 export function cardView(props: CardProps): TemplateResult {
   const { view, state, strings } = props;
   return html`
@@ -28,7 +28,7 @@ export function cardView(props: CardProps): TemplateResult {
   `;
 }
 
-/** The sentence in place of a question, or about how it ended; nothing while it is open. */
+/** The sentence instead of a question, or about its end; undefined while the question is open. */
 export function endOf(view: Elicitation | undefined, state: CardState, strings: Strings): string | undefined {
   if (state === 'gone') return strings.gone;
   if (view === undefined) return state === 'offline' ? strings.offline : strings.loading;
@@ -46,7 +46,7 @@ function messageView({ message, description }: Elicitation): TemplateResult {
   `;
 }
 
-/** What was answered, unless the answer is sensitive. */
+/** The answer, unless it is sensitive. */
 function answerView({ content, requestedSchema, sensitive }: Elicitation, strings: Strings) {
   if (!content || sensitive) return nothing;
   return controlsOf(requestedSchema).map((field) => {
@@ -57,7 +57,7 @@ function answerView({ content, requestedSchema, sensitive }: Elicitation, string
   });
 }
 
-/** An answered value as the person chose it. */
+/** An answered value in the words of the form. */
 function describeValue({ choices }: FormControl, value: unknown, { yes, no }: Strings): string {
   if (typeof value === 'boolean') return value ? yes : no;
   return [value]

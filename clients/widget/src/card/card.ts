@@ -38,10 +38,10 @@ export class ElicitationCard extends LitElement {
     headingLevel: { attribute: 'heading-level', type: Number },
   };
 
-  /** The question as the page knows it. Set a new object on each change; a view older than the card's own is ignored. */
+  /** The question. Set a new object on each change; a view older than the card's own is ignored. */
   declare elicitation: Elicitation | undefined;
   declare elicitationId: string | undefined;
-  /** The connection to Parley. Without it the card only shows the question. */
+  /** The connection to Parley. Without it, the card only displays the question. */
   declare server: CardServer | undefined;
   /** Replaces some of the widget's texts. */
   declare strings: Partial<Strings> | undefined;
@@ -49,7 +49,7 @@ export class ElicitationCard extends LitElement {
   declare agent: string | undefined;
   /** @default the page's `color-scheme` */
   declare theme: 'light' | 'dark' | undefined;
-  /** The page sets `elicitation` on every change, from its chat stream. */
+  /** True if the page sets `elicitation` on every change, from its chat stream. */
   declare fed: boolean;
   /** Level of the card's heading in the page. @default 3 */
   declare headingLevel: number;
@@ -92,7 +92,7 @@ export class ElicitationCard extends LitElement {
       this.#model.refresh();
     };
     document.addEventListener('visibilitychange', refresh, { signal });
-    // A page that comes back from the back/forward cache lost its connections.
+    // A page that the back/forward cache restores has lost its connections.
     for (const name of ['focus', 'pageshow', 'online']) window.addEventListener(name, refresh, { signal });
     window.addEventListener('message', (event) => this.#onMessage(event), { signal });
     this.#model.start();
@@ -108,7 +108,7 @@ export class ElicitationCard extends LitElement {
     clearTimeout(this.#announceTimer);
   }
 
-  /** Focuses the first field; without one, the main button; without that, the heading. */
+  /** Focuses the first field, or the main button, or the heading, whichever exists. */
   override focus(options?: FocusOptions): void {
     const find = (selector: string) => this.renderRoot.querySelector<HTMLElement>(selector);
     (find('.form :is(.entry, input)') ?? find('.primary') ?? find('.title'))?.focus(options);
@@ -162,7 +162,7 @@ export class ElicitationCard extends LitElement {
     if (view && isSame && lastView?.status !== view.status) dispatch(this, 'change', view);
     if (state !== before) this.#onState(state, before);
     this.#updateCountdown();
-    // The focused element may be gone. The focus then stays in the card, but never moves into it by itself.
+    // If the focused element is gone, the focus stays in the card, but it never enters it by itself.
     if (this.#hadFocus && this.shadowRoot?.activeElement == null) {
       this.renderRoot.querySelector<HTMLElement>('.title')?.focus({ preventScroll: true });
     }
@@ -214,7 +214,7 @@ export class ElicitationCard extends LitElement {
     if (result.ok) this.#model.send({ action: 'accept', content: result.content });
   }
 
-  /** Pressing the link is the consent. The browser opens the tab by itself, so this must not delay or cancel that. */
+  /** Pressing the link is the consent. The browser opens the tab, which this must not delay or cancel. */
   #open(event: MouseEvent): void {
     if (event.type === 'auxclick' && event.button !== 1) return;
     if (!this.#inView.isReady) {
@@ -251,8 +251,8 @@ export class ElicitationCard extends LitElement {
   }
 
   /**
-   * A message from the page that a question opened: the question's id, from the URL's origin. It only makes the card read
-   * its question, because any script of that origin could have sent it.
+   * A message from the opened page: the question's id, from the URL's origin. It only makes the card read its question,
+   * because any script of that origin could have sent it.
    */
   #onMessage({ origin, data }: MessageEvent<unknown>): void {
     const { elicitationId: id, url = '' } = this.#model.view ?? {};
@@ -268,7 +268,7 @@ export class ElicitationCard extends LitElement {
     const leftMs = remainingMs(this.#model.view, this.server);
     const mark = markPassed(this.#leftMs, leftMs);
     this.#leftMs = leftMs;
-    // The server decides when a question has expired; until then it may have accepted an answer.
+    // Only the server decides when a question has expired; it may have accepted an answer just before.
     if (mark === 0) void this.#model.read();
     else if (mark !== undefined) this.#announce(this.#words().timeLeft(mark));
     if (leftMs && this.isConnected) this.#countdownTimer = setTimeout(this.#render, nextChange(leftMs));

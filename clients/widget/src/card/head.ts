@@ -8,12 +8,12 @@ import { isOver } from './state.ts';
 
 const SOON_MS = 60_000;
 
-/** Who asks, as a name for use in sentences. */
+/** The name of the asker, for use in sentences. */
 export function agentOf(view: Elicitation | undefined, given: string | undefined, strings: Strings): string {
   return firstText(given, view?.context?.agent) ?? strings.someAgent;
 }
 
-/** Title, asker, reason and deadline; or how the question ended. */
+/** The title, the asker, the reason and the deadline; or how the question ended. */
 export function headView(props: CardProps, end: string | undefined): TemplateResult {
   const { view, agent, strings, leftMs } = props;
   const title = firstText(view?.title);
@@ -38,7 +38,7 @@ export function headView(props: CardProps, end: string | undefined): TemplateRes
 
 function whyOf({ context }: Elicitation, agent: string, strings: Strings): string | undefined {
   const { trigger, onceFor, toolName, server } = context ?? {};
-  // `toolName` of a secret is the name that the model uses; `onceFor` is what people call it.
+  // For a secret, `toolName` is the model's name of the tool, and `onceFor` is the readable one.
   const tool = [onceFor, toolName, server]
     .map((name) => firstText(name))
     .find((name) => name && name !== agent);

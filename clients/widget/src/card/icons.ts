@@ -1,6 +1,6 @@
 import { html, type TemplateResult } from 'lit';
 
-/** Line drawings on a grid of 24. They are decoration: the text beside them has the same meaning. */
+/** Line drawings on a grid of 24. They are decoration, because the text beside them says the same. */
 const PATHS = {
   question: 'M4 5h16v11H9l-5 4zM8 9h8M8 12h5',
   lock: 'M6 11h12v9H6zM9 11V8a3 3 0 0 1 6 0v3',

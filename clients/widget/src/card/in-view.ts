@@ -1,11 +1,11 @@
 /** How long the element must be in view, in ms. */
 const IN_VIEW_MS = 1_000;
-// Less than one: at some zoom levels a fully visible box measures slightly less.
+// The ratio is less than one, because at some zoom levels a fully visible box measures slightly less.
 const FULL_RATIO = 0.95;
 
 /**
- * Measures whether an element has been in view for a while without a break. A link stays inactive until then, so that a
- * click that was meant for something else cannot hit it (clickjacking).
+ * Measures whether an element has been in view without interruption for a while. A link stays inactive until then, so
+ * that a click meant for something else cannot hit it (clickjacking).
  */
 export class InViewTimer {
   isReady = false;

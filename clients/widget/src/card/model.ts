@@ -1,10 +1,15 @@
+/**
+ * The state of one question in a card, and its exchange with the server. It renders nothing; that is done in `card.ts`
+ * and `body.ts`.
+ */
+
 import { createRandomId } from '@parley/core';
 import { type Elicitation, isOpen, newer } from '../elicitation.ts';
 import type { Refusal } from '../server/refusal.ts';
 import type { Answer, CardServer } from '../server/type.ts';
 import type { CardState } from './state.ts';
 
-/** Delay before an unsent answer is sent again, and polling interval of a fed card, in ms. */
+/** The delay before an unsent answer is sent again, and the polling interval of a fed card, in ms. */
 const REPEAT_MS = 5_000;
 
 const STATUS_OF = { accept: 'accepted', decline: 'declined', cancel: 'cancelled' } as const;
@@ -14,9 +19,9 @@ export class CardModel {
   view: Elicitation | undefined;
   /** Why the last answer was refused, while the question is open. */
   refusal: Refusal | undefined;
-  /** The last answer was not delivered; it is sent again automatically. */
+  /** True if the last answer was not delivered; it is then sent again automatically. */
   isUnsent = false;
-  /** This card has shown the question while it was open. */
+  /** True if this card has shown the question while it was open. */
   wasOpen = false;
 
   readonly #id: string;
@@ -32,7 +37,7 @@ export class CardModel {
   #unfollow: (() => void) | undefined;
   #timer: ReturnType<typeof setInterval> | undefined;
 
-  /** `isFed`: the page passes updates itself, so the card follows nothing. */
+  /** `isFed`: the page itself passes updates, so the card follows nothing. */
   constructor(id: string, server: CardServer | undefined, isFed: boolean, onChange: () => void) {
     this.#id = id;
     this.#server = server;
@@ -40,7 +45,9 @@ export class CardModel {
     this.#onChange = onChange;
   }
 
-  /** The state of the card. A terminal status from the server overrides everything except an answer that is being sent. */
+  /**
+   * The state of the card. A terminal status from the server overrides everything except an answer that is being sent.
+   */
   get state(): CardState {
     const { status } = this.view ?? {};
     if (this.#isGone && !this.#isSettled) return 'gone';
@@ -75,7 +82,7 @@ export class CardModel {
     this.#timer = setInterval(() => {
       if (this.isUnsent || this.view?.status === 'opened') this.refresh();
     }, REPEAT_MS);
-    // The server object may have called the listener already.
+    // The server object may already have called the listener.
     if (this.#isSettled) this.stop();
   }
 
@@ -94,7 +101,7 @@ export class CardModel {
   /** Takes a view of the question, from any source. */
   update(next: Elicitation): void {
     const before = this.view?.status;
-    // Streams carry no answers.
+    // Streams do not contain answers, so a known answer is kept.
     const content = next.content ?? this.view?.content;
     this.view = { ...newer(this.view, next), ...(content && { content }) };
     this.#isGone = false;
@@ -108,10 +115,10 @@ export class CardModel {
     this.#onChange();
   }
 
-  /** Sends an answer. While one is being sent, another is ignored. */
+  /** Sends an answer, unless one is being sent. */
   send(answer: Answer): void {
     if (this.#isSending && !this.isUnsent) return;
-    // The same action again keeps its `responseId`, so that it counts once.
+    // A repeat of the same action keeps its `responseId`, so that it counts once.
     if (this.#answer?.action !== answer.action) {
       this.#answer = { responseId: createRandomId(), ...answer };
     }
@@ -195,7 +202,7 @@ function isNoReply({ status }: Refusal): boolean {
   return status === 0 || status >= 500;
 }
 
-/** Checks the shape, because the class is in another bundle, that of the server object. */
+/** Checks the properties, because the class is in another bundle, that of the server object. */
 function isRefusal(error: unknown): error is Refusal {
   return error instanceof Error && error.name === 'Refusal';
 }

@@ -2,7 +2,7 @@ import { readable } from '@parley/core/domain/readable';
 import { html, type TemplateResult } from 'lit';
 import { type IconName, icon } from './icons.ts';
 
-/** A notice. The first of several texts is its heading. */
+/** A notice. If there are several texts, the first is its heading. */
 export function noteView(
   kind: 'danger' | 'warn' | '',
   name: IconName,

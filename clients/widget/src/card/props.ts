@@ -6,7 +6,7 @@ import type { CardState } from './state.ts';
 
 /** What a person can do on a card. */
 export interface CardActions {
-  /** The link was pressed. The browser opens it unless the event is cancelled. */
+  /** Called when the link is pressed. The browser opens it unless the event is cancelled. */
   open(event: MouseEvent): void;
   submit(): void;
   /** Answers the form's only field, a yes or no. */
@@ -17,7 +17,7 @@ export interface CardActions {
   copy(href: string): void;
 }
 
-/** Everything that a card is rendered from. */
+/** Everything from which a card is rendered. */
 export interface CardProps {
   /** Undefined until the question is known. */
   readonly view: Elicitation | undefined;
@@ -25,21 +25,21 @@ export interface CardProps {
   readonly agent: string;
   readonly strings: Strings;
   readonly headingLevel: number;
-  /** Time to the deadline in ms; undefined without one, and for a question that has ended. */
+  /** The time until the deadline in ms; undefined without a deadline, and for an ended question. */
   readonly leftMs: number | undefined;
   readonly refusal: Refusal | undefined;
-  /** Errors of the server that belong to no field. */
+  /** The server's errors that belong to no field. */
   readonly strayErrors: readonly string[];
   readonly fields: TemplateResult;
-  /** The form is a single yes or no. */
+  /** True if the form is a single yes or no. */
   readonly isYesNo: boolean;
   readonly actions: CardActions;
   readonly isChecking: boolean;
-  /** An answer is waiting for the connection. */
+  /** True if an answer is waiting for the connection. */
   readonly isUnsent: boolean;
-  /** The URL has been in view for long enough. */
+  /** True if the URL has been in view for long enough. */
   readonly isReady: boolean;
 }
 
-/** The same for a known question. */
+/** The properties of a card whose question is known. */
 export type QuestionProps = CardProps & { readonly view: Elicitation };

@@ -1,6 +1,6 @@
 import type { Elicitation } from '../elicitation.ts';
 
-/** The state that a card shows, also in its attribute `data-state`. `elsewhere`: settled, but not by this card. */
+/** The state of a card, also in its attribute `data-state`. `elsewhere`: settled, but not by this card. */
 export type CardState =
   | 'loading'
   | 'sending'

@@ -1,8 +1,13 @@
+/**
+ * The styles of both cards' common parts, and the properties by which pages change them. Fields are styled in
+ * `form/styles.ts`.
+ */
+
 import { css } from '../css.ts';
 
 /**
- * All of the card but its fields, which `form-styles.ts` draws. Pages set the `--parley-*` properties; what they leave
- * out stands here.
+ * The styles of the card except its fields, which `form/styles.ts` has. Pages may set the `--parley-*` properties; the
+ * defaults are here.
  */
 export const cardStyles = css`
   :host {
@@ -17,7 +22,7 @@ export const cardStyles = css`
     --radius: var(--parley-radius, 14px);
     --space: var(--parley-space, 1rem);
     display: block;
-    /* Its buttons stick above its fields, and never above the page. */
+    /* The buttons stick above the card's fields, but never above the page. */
     isolation: isolate;
     max-inline-size: 42rem;
     font-family: var(--parley-font, inherit);
@@ -144,7 +149,7 @@ export const cardStyles = css`
   .end {
     color: var(--tone);
   }
-  /* What was said stands under the title: the badge's column stays free. */
+  /* In a settled card, the message stands under the title, and the badge's column stays empty. */
   :host([data-over]) .words {
     margin-inline-start: 3rem;
   }
@@ -174,7 +179,7 @@ export const cardStyles = css`
     white-space: nowrap;
   }
 
-  /* What can be done. */
+  /* The buttons and the link. */
   .actions {
     display: flex;
     flex-wrap: wrap;
@@ -183,8 +188,8 @@ export const cardStyles = css`
     background: var(--surface);
   }
   @media (min-width: 40rem) and (min-height: 32rem) {
-    /* In a card taller than the window one can leave at any time. The shadow is a fade of what scrolls below. On a phone
-       there is no room for both a field and the buttons. */
+    /* In a card that is taller than the window, the buttons stay visible. The shadow fades out what scrolls below them.
+       A phone has no room for both a field and the buttons. */
     .near {
       position: sticky;
       z-index: 1;

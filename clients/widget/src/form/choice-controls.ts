@@ -1,3 +1,8 @@
+/**
+ * The controls in which a person chooses: yes or no, one option, several options. Typed fields are in
+ * `text-controls.ts`.
+ */
+
 import type { FormControl } from '@parley/core/domain/forms/controls';
 import { html, nothing, type TemplateResult } from 'lit';
 import { type Control, frame, plainText } from './control-frame.ts';
@@ -7,12 +12,15 @@ import type { Draft } from './drafts.ts';
 /** More choices than this are shown as a drop-down list. */
 const RADIOS_MAX = 7;
 
-/** Whether a field is a yes or no that the person must choose. */
+/** Whether a field is a yes or no in which the person must choose one. */
 export function isChoiceOfTwo({ kind, isRequired, initial }: FormControl): boolean {
   return kind === 'boolean' && isRequired && initial === undefined;
 }
 
-/** A checkbox. A required field without a default gets a yes and a no instead: an untouched checkbox is no answer. */
+/**
+ * A checkbox. A required field without a default gets a yes and a no instead, because an untouched checkbox is no
+ * answer.
+ */
 export function yesNoControl(control: Control): TemplateResult {
   const { field, id, draft, strings, change } = control;
   if (isChoiceOfTwo(field)) {
@@ -26,7 +34,7 @@ export function yesNoControl(control: Control): TemplateResult {
   );
 }
 
-/** Radio buttons, or a drop-down list for many choices. An optional field also offers no answer. */
+/** Radio buttons, or a drop-down list for many choices. An optional field also has a choice for no answer. */
 export function selectControl(control: Control): TemplateResult {
   const { choices, isRequired } = control.field;
   if (choices.length > RADIOS_MAX) return list(control);
@@ -34,7 +42,7 @@ export function selectControl(control: Control): TemplateResult {
   return radios(control, isRequired ? choices : [none, ...choices]);
 }
 
-/** Checkboxes in a group, with a hint that states how many to choose. */
+/** Checkboxes in a group, with a hint that says how many to choose. */
 export function multiControl(control: Control): TemplateResult {
   const { field, draft, strings, change } = control;
   const chosen = Array.isArray(draft) ? (draft as readonly string[]) : [];
@@ -101,7 +109,7 @@ function choiceInput({ error }: Control, input: ChoiceInput): TemplateResult {
 
 function list(control: Control): TemplateResult {
   const { field, id, draft, strings, error } = control;
-  // By index, because a value may be '' or contain characters that an attribute would change.
+  // The choice is found by index, because a value may be '' or contain characters that an attribute would change.
   const change = (event: Event) =>
     control.change(field.choices[(event.target as HTMLSelectElement).selectedIndex - 1]?.value);
   return frame(

@@ -4,16 +4,16 @@ import { html, nothing, type TemplateResult } from 'lit';
 import type { Strings } from '../strings/strings.ts';
 import type { Draft } from './drafts.ts';
 
-/** Everything that a control is rendered from, and the function that takes its changes. */
+/** Everything from which a control is rendered, and the function that takes its changes. */
 export interface Control {
   readonly field: FormControl;
-  /** Its id within the form; the ids of its parts begin with it. */
+  /** The control's id within the form, with which the ids of its parts begin. */
   readonly id: string;
   readonly draft: Draft;
   /** The error message, in the person's language. */
   readonly error: string | undefined;
   readonly strings: Strings;
-  /** The browser must neither store what is typed nor send it to a spelling checker. */
+  /** True if the browser must neither store what is typed nor send it to a spelling checker. */
   readonly isSensitive: boolean;
   change(draft: Draft): void;
 }
@@ -26,7 +26,7 @@ interface FrameOptions {
   readonly hint?: string | undefined;
   /** How many more characters are allowed. */
   readonly room?: string | undefined;
-  /** The control contains the field's name itself. */
+  /** True if the control itself contains the field's name. */
   readonly isNamed?: boolean;
 }
 
@@ -36,8 +36,8 @@ export function plainText(text: string): TemplateResult {
 }
 
 /**
- * A control with the field's name (and whether it is required), the asker's and the form's descriptions, and its error.
- * `render` gets the ids of the descriptions, that of the error first.
+ * A control with the field's name (and whether it is required), the descriptions from the asker and the form, and its
+ * error. `render` gets the ids of the descriptions, beginning with that of the error.
  */
 export function frame(
   { field, id, error, strings }: Control,
@@ -56,7 +56,7 @@ export function frame(
   const name = html`<label class="name" for=${group ? nothing : id} id="${id}-name">${plainText(field.label)}${
     field.isRequired ? html`<span class="quiet"> (${strings.requiredMark})</span>` : nothing
   }</label>`;
-  // ARIA allows neither required nor invalid on a plain group; there the texts and each checkbox state it.
+  // ARIA allows neither required nor invalid on a plain group; there, the texts and each checkbox say it.
   const isRadioGroup = group === 'radiogroup';
   return html`<div
     class="field"

@@ -7,10 +7,10 @@ import type { FieldFault } from '../strings/type.ts';
 import { localOf, offsetTimeOf } from './local-time.ts';
 
 /**
- * The value of a control, as the person entered it:
+ * The value of a control as the person entered it:
  * text, email, uri, number, integer: the text as typed · date: `2026-03-01` · date-time: local, `2026-03-01T09:30`
  * · boolean: true or false · select: the chosen value, which may be '' · multi: the chosen values.
- * `undefined` is no value (an untouched boolean, no choice); for text controls '' means the same.
+ * `undefined` is no value (an untouched boolean, no choice); for text controls, '' means the same.
  */
 export type Draft = string | boolean | readonly string[] | undefined;
 
@@ -20,7 +20,7 @@ export type FormReading =
   | { readonly ok: false; readonly faults: ReadonlyMap<string, FieldFault> };
 
 /**
- * Reads the values of the controls by the rules of the server. A missing draft stands for the initial one. An empty
+ * Reads the values of the controls by the rules of the server. For a missing draft, the initial one is used. An empty
  * optional field is omitted, even if it had a default that was cleared.
  */
 export function readDrafts(fields: readonly FormControl[], drafts: ReadonlyMap<string, Draft>): FormReading {
@@ -36,14 +36,17 @@ export function readDrafts(fields: readonly FormControl[], drafts: ReadonlyMap<s
     if (check.ok) content.push([field.name, check.value]);
     else faults.set(field.name, preciseFault(field, value, check.fault));
   }
-  // Unlike assignment, this creates an own property for any name, `__proto__` included.
+  // Object.fromEntries creates an own property for any name, even `__proto__`, unlike assignment.
   return faults.size > 0 ? { ok: false, faults } : { ok: true, content: Object.fromEntries(content) };
 }
 
-/** The value of a draft, valid or not; undefined for an empty control. A text that cannot be parsed is returned as it is. */
+/**
+ * The value of a draft, valid or not; undefined for an empty control. A text that cannot be parsed is returned
+ * unchanged.
+ */
 export function valueFrom(field: FormControl, draft: Draft): unknown {
   const { kind, initial } = field;
-  // An unchanged default is answered exactly, even if its control cannot show it completely.
+  // An unchanged default is answered exactly, even if its control cannot show it in full.
   if (draft !== undefined && draft === initialDraft(field)) return initial;
   if (kind === 'multi') return chosen(field, draft);
   if (kind === 'select' || typeof draft !== 'string') return draft;
@@ -55,7 +58,7 @@ export function valueFrom(field: FormControl, draft: Draft): unknown {
   return text;
 }
 
-/** What the person left in a control. */
+/** What the person has entered in a control. */
 export function draftIn(drafts: ReadonlyMap<string, Draft>, field: FormControl): Draft {
   return drafts.has(field.name) ? drafts.get(field.name) : initialDraft(field);
 }
@@ -66,14 +69,14 @@ function initialDraft({ kind, initial }: FormControl): Draft {
   return typeof initial === 'number' ? String(initial) : initial;
 }
 
-/** An untouched list has no choices, like one that was cleared. */
+/** The chosen values. An untouched list has none, like a cleared one. */
 function chosen({ choices, isRequired }: FormControl, draft: Draft = []): unknown {
-  // The control of a list gives lists only.
+  // The draft of a list control is always a list.
   const values = inOrder(choices, draft as readonly string[]);
   return values.length > 0 || isRequired ? values : undefined;
 }
 
-/** What is wrong with a text that is no number. The server does not see that it was typed. */
+/** A more precise fault for a text that is no number. The server cannot know that it was typed. */
 function preciseFault({ kind }: FormControl, value: unknown, fault: Fault): FieldFault {
   if (fault.rule !== 'number' || typeof value !== 'string') return fault;
   if (/^[\s\d.,'+-]*,[\s\d.,']*$/.test(value)) return { rule: 'comma' };

@@ -3,9 +3,9 @@ import { fitsFormat } from '@parley/core/domain/forms/formats';
 const MINUTE = 60_000;
 
 /**
- * Converts the value of a `datetime-local` control to RFC 3339 with the local offset of that day; undefined for any other
- * text. A time that daylight saving skips becomes an hour later, as in JavaScript. In an hour that is repeated, a time has
- * the offset of `original` if it is in the same hour, else that of the first.
+ * Converts the value of a `datetime-local` control to RFC 3339 with the local offset of that day; undefined for any
+ * other text. A time that daylight saving skips becomes an hour later, as in JavaScript. In a repeated hour, the time
+ * gets the offset of `original` if that is in the same hour, and otherwise the first offset.
  */
 export function offsetTimeOf(local: string, original?: unknown): string | undefined {
   const written = local.replace(' ', 'T') + (local.length > 16 ? '' : ':00');
@@ -29,7 +29,7 @@ function readTime(rfc3339: unknown): Date {
   return new Date(String(rfc3339).toUpperCase());
 }
 
-/** The local date and time, to the second; empty for what is no time. */
+/** The local date and time to the second; empty for an invalid time. */
 function wallClock(at: Date): string {
   if (Number.isNaN(at.getTime())) return '';
   return new Date(at.getTime() - at.getTimezoneOffset() * MINUTE).toISOString().slice(0, 19);

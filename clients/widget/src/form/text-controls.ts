@@ -13,7 +13,7 @@ const TYPES: { readonly [kind in ControlKind]?: string } = {
   'date-time': 'datetime-local',
 };
 
-// Without these a browser accepts years of six digits, which no answer may have.
+// Without these limits, browsers accept years of six digits, which no answer may contain.
 const LAST: { readonly [kind in ControlKind]?: string } = {
   date: '9999-12-31',
   'date-time': '9999-12-31T23:59:59',
@@ -52,12 +52,12 @@ function entry(
   />`;
 }
 
-/** Whether a numeric keyboard suffices: some have no minus, others no decimal point. */
+/** Whether a numeric keyboard is sufficient: some lack a minus, others a decimal point. */
 function hasDigitsOnly({ kind, least = -1 }: FormControl): boolean {
   return kind === 'integer' && least >= 0;
 }
 
-/** How many more characters are allowed, once these are few. */
+/** How many more characters are allowed, if there are few. */
 function roomText({ field, draft, strings }: Control): string | undefined {
   if (!['text', 'email', 'uri'].includes(field.kind) || typeof draft !== 'string' || draft === '')
     return undefined;

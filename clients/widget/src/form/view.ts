@@ -1,3 +1,8 @@
+/**
+ * The form inside a card: it keeps what is typed, checks it and shows errors at the fields. Single controls are in the
+ * files beside it; sending the answer is the card's job.
+ */
+
 import { controlsOf, type FormControl } from '@parley/core/domain/forms/controls';
 import { isRecord } from '@parley/core/domain/plain-record';
 import { html, nothing, type ReactiveControllerHost, type TemplateResult } from 'lit';
@@ -8,27 +13,27 @@ import { plainText } from './control-frame.ts';
 import { renderControl } from './controls.ts';
 import { type Draft, draftIn, readDrafts } from './drafts.ts';
 
-/** What the form belongs to. */
+/** What the form is for. */
 export interface FormPurpose {
-  /** The question's id: another id clears the form, even with the same schema. */
+  /** The question's id. Another id clears the form, even with the same schema. */
   readonly elicitationId?: string | undefined;
-  /** The answer is sensitive: the browser must neither store it nor check its spelling. */
+  /** True for a sensitive answer: the browser must neither store it nor check its spelling. */
   readonly isSensitive?: boolean | undefined;
 }
 
 interface FormEvents {
-  /** Enter was pressed in a single-line field. */
+  /** Called when Enter was pressed in a single-line field. */
   onSubmit(): void;
-  /** A field was changed. */
+  /** Called when a field was changed. */
   onChange?(): void;
 }
 
-/** The content to send; or not ok, and the form shows its errors. */
+/** The content to send; if not `ok`, the form shows its errors. */
 type Submission = { readonly ok: true; readonly content: Record<string, unknown> } | { readonly ok: false };
 
 /**
- * The form of a question: renders the controls into the card and keeps the typed values, in memory only, until another
- * question is set.
+ * The form of a question. It renders the controls into the card and keeps the typed values, only in memory, until
+ * another question is set.
  */
 export class FormView {
   readonly #host: ReactiveControllerHost & HTMLElement;
@@ -38,14 +43,14 @@ export class FormView {
   #fields: readonly FormControl[] = [];
   #isSensitive = false;
   readonly #drafts = new Map<string, Draft>();
-  /** By field name; a string is the server's message. */
+  /** The faults by field name; a string is the server's message. */
   readonly #faults = new Map<string, FieldFault | string>();
   #isLocked = false;
 
   constructor(host: ReactiveControllerHost & HTMLElement, events: FormEvents) {
     this.#host = host;
     this.#events = events;
-    // To the page the card is no field, so that it would take each typed letter for a shortcut.
+    // For the page, the card is not an input field, so the page's shortcuts would react to typed letters.
     for (const name of ['keydown', 'keypress', 'keyup', 'paste']) host.addEventListener(name, keep);
   }
 
@@ -66,13 +71,13 @@ export class FormView {
     this.#fields = [];
     this.#drafts.clear();
     this.#faults.clear();
-    // A half-typed date is in no draft, and further typing must not go into the next question.
+    // A half-typed date is in no draft, and must not remain in the next question.
     this.#root.querySelector('form')?.reset();
     this.#root.querySelector<HTMLElement>('.form :focus')?.blur();
     this.#host.requestUpdate();
   }
 
-  /** Whether the only field is a yes or no to choose: the card's buttons answer it. */
+  /** Whether the only field is a yes or no to choose, which the card's buttons answer. */
   get isYesNo(): boolean {
     return this.#fields.length === 1 && this.#fields.every(isChoiceOfTwo);
   }
@@ -101,8 +106,8 @@ export class FormView {
   }
 
   /**
-   * Shows the server's errors at their fields, and focuses the first if the focus is in the card. Returns the messages
-   * that belong to no field.
+   * Shows the server's errors at their fields, and focuses the first one if the focus is in the card. Returns the
+   * messages that belong to no field.
    */
   showErrors(errors: readonly { readonly path: string; readonly message: string }[]): readonly string[] {
     this.#faults.clear();
@@ -116,10 +121,10 @@ export class FormView {
     return strays;
   }
 
-  /** While it `isLocked` the form keeps its values and the focus; every change is reverted. */
+  /** Renders the form. With `isLocked`, it keeps its values and the focus, and every change is reverted. */
   render(isLocked: boolean, strings: Strings): TemplateResult {
     this.#isLocked = isLocked;
-    // Enter submits a form only if it has a rendered button.
+    // Enter submits a form only if there is a rendered button.
     return html`<form class="form" part="fields" novalidate aria-busy=${isLocked} @submit=${this.#submitted}>
       ${['title', 'description'].map((name) => {
         const text = this.#schema[name];
@@ -143,7 +148,7 @@ export class FormView {
     </form>`;
   }
 
-  // Ids can only be referred to within their own tree.
+  // Ids can only be referred to within their own tree, so the form needs that tree.
   get #root(): ShadowRoot | Document {
     return this.#host.shadowRoot ?? document;
   }
@@ -170,7 +175,9 @@ export class FormView {
     this.#faults.delete(field.name);
   }
 
-  /** To the browser a half-typed date has no value; it would be sent as no answer without an error. */
+  /**
+   * Whether a date is half-typed. For the browser it has no value, so without this check it would be sent as no answer.
+   */
   #isHalfTyped(field: FormControl): field is FormControl & { readonly kind: 'date' | 'date-time' } {
     const id = `#${idAt(this.#fields.indexOf(field))}`;
     return this.#root.querySelector<HTMLInputElement>(id)?.validity.badInput === true;
@@ -180,13 +187,13 @@ export class FormView {
     await this.#host.updateComplete;
     const found = this.#root.querySelector<HTMLElement>('.form [aria-invalid=true]');
     const choices = [...(found?.querySelectorAll('input') ?? [])];
-    // First the whole field with its name and its error, then the control.
+    // The whole field with its name and error is scrolled into view first, and then the control gets the focus.
     found?.closest('.field')?.scrollIntoView({ block: 'nearest' });
     (choices.find(({ checked }) => checked) ?? choices[0] ?? found)?.focus();
   }
 }
 
-/** Keeps what is typed into a field. Only the keys go on that close what is open and that move the focus. */
+/** Keeps key events of a field from the page, except Escape, which closes things, and Tab, which moves the focus. */
 function keep(event: Event): void {
   const isTyped = (event.composedPath()[0] as Element).matches('input,select,textarea');
   if (isTyped && !/Esc|Tab/.test((event as KeyboardEvent).key)) event.stopPropagation();

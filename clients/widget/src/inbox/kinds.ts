@@ -10,7 +10,7 @@ import type { InboxListOptions } from './list.ts';
 import { rowIdOf } from './rows.ts';
 import { endOf, endOfApproval, nameOf } from './view.ts';
 
-/** A kind of record in an inbox: how it is followed, where it stands, and what the live region says about it. */
+/** A kind of record in an inbox: how it is followed, where its row is, and what the live region says about it. */
 export interface InboxKind<Item extends InboxRecord>
   extends Omit<InboxListOptions<Item>, 'isInUse' | 'onUpdate'> {
   rowIdOf(item: Item): string;

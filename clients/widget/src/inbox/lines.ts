@@ -1,3 +1,8 @@
+/**
+ * The lines of an inbox list as values, and how they change, in pure functions. Timers and the connection are in
+ * `list.ts`.
+ */
+
 import type { Risk } from '@parley/core/domain/approvals/risk';
 
 /** A record in an inbox: a question or an approval. */
@@ -9,7 +14,7 @@ export interface InboxRecord {
   readonly risk?: Risk | undefined;
 }
 
-/** What an inbox has to know about a kind of record. */
+/** What an inbox must know about a kind of record. */
 export interface LineKind<Item extends InboxRecord> {
   idOf(item: Item): string;
   hasEnded(item: Pick<Item, 'status'>): boolean;
@@ -21,7 +26,7 @@ export interface InboxLine<Item extends InboxRecord> {
   readonly item: Item;
   /** When the record stopped being open, in ms on the page's own clock; absent while it is open. */
   readonly closedAt?: number;
-  /** The record is no longer open, and how it ended could not be read. */
+  /** True if the record is no longer open, but its end could not be read. */
   readonly isUnknown?: true;
 }
 
@@ -29,7 +34,7 @@ export interface InboxLine<Item extends InboxRecord> {
 interface Merged<Item extends InboxRecord> {
   readonly lines: readonly InboxLine<Item>[];
   readonly arrived: readonly Item[];
-  /** Ids of records that are no longer open. How they ended is not known yet. */
+  /** The ids of records that are no longer open. How they ended is not known yet. */
   readonly closed: readonly string[];
 }
 
@@ -50,7 +55,7 @@ export function merge<Item extends InboxRecord>(
   const waiting = new Set(open.map(idOf));
   const merged = open.map((item): InboxLine<Item> => {
     const line = known.get(idOf(item));
-    // The list may be older than the answer; a terminal status never changes.
+    // The list may be older than the answer, and a terminal status never changes.
     return line !== undefined && hasEnded(line.item) ? line : { id: idOf(item), item };
   });
   const gone = lines.filter(({ id }) => !waiting.has(id));
@@ -61,7 +66,7 @@ export function merge<Item extends InboxRecord>(
   };
 }
 
-/** Records how a record ended. One that is still open, or not in the list, changes nothing. */
+/** Records how a record ended. A record that is still open or not in the list changes nothing. */
 export function endLine<Item extends InboxRecord>(
   { hasEnded }: LineKind<Item>,
   lines: readonly InboxLine<Item>[],

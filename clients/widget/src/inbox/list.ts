@@ -1,3 +1,8 @@
+/**
+ * Follows one kind of open records and keeps ended ones in the list for a moment. Changes of lines are in `lines.ts`,
+ * and rendering is in `view.ts`.
+ */
+
 import type { Connection } from '../server/type.ts';
 import {
   countWaiting,
@@ -15,15 +20,15 @@ import {
 const CLOSED_SHOWN_MS = 6_000;
 /** How often closed lines are checked, in ms. */
 const CLOSED_CHECK_MS = 1_000;
-/** A nearer deadline is shown in seconds, see `countdown` of the strings. */
+/** Below this time, a deadline is shown in seconds; see `countdown` of the strings. */
 const IN_SECONDS_MS = 10 * 60_000;
 const SECOND_MS = 1_000;
-/** Ages and other deadlines are shown in minutes. */
+/** Ages and later deadlines are shown in minutes, and are updated at this interval. */
 const MINUTES_REFRESH_MS = 15_000;
 
 /** A change of the list. */
 export interface ListUpdate<Item extends InboxRecord> {
-  /** New records; those of the first list do not count. */
+  /** New records, except those of the first list. */
   readonly arrived?: readonly Item[];
   /** The record that ended, with its terminal status. */
   readonly ended?: Item;
@@ -35,11 +40,11 @@ export interface InboxListOptions<Item extends InboxRecord> extends LineKind<Ite
   /** The time on the server's clock, in ms since 1970. */
   now(): number;
   read(id: string): Promise<Item>;
-  /** Follows the open records, as the server object does. */
+  /** Follows the open records, like the methods of the server object. */
   follow(onOpen: (open: readonly Item[]) => void, onConnection: (state: Connection) => void): () => void;
   /** Whether the person is using this line, so that it must stay. */
   isInUse(id: string): boolean;
-  /** Called on every change, and when a shown time has to be updated. */
+  /** Called on every change, and when a displayed time must be updated. */
   onUpdate(update: ListUpdate<Item>): void;
 }
 
@@ -50,10 +55,10 @@ export interface InboxList<Item extends InboxRecord> {
   readonly connection: Connection;
   /** The number of open records; undefined until the first list arrives. */
   readonly waiting: number | undefined;
-  /** Follows the server until `stop`. The lines stay when it is stopped and started again. */
+  /** Follows the server until `stop`. A later start keeps the lines. */
   start(): void;
   stop(): void;
-  /** Records how a record ended, when its card knows before the list. */
+  /** Records how a record ended, if its card knows that before the list does. */
   recordEnd(ended: EndedRecord<Item>): void;
 }
 
@@ -100,7 +105,7 @@ export function createInboxList<Item extends InboxRecord>(options: InboxListOpti
     for (const id of merged.closed) void readEnd(id);
   }
 
-  /** Reads how a record ended: the list only shows that it is no longer open. */
+  /** Reads how a record ended, because the list only shows that it is no longer open. */
   async function readEnd(id: string): Promise<void> {
     try {
       recordEnd({ id, end: await options.read(id) });
@@ -145,11 +150,11 @@ export function createInboxList<Item extends InboxRecord>(options: InboxListOpti
   };
 }
 
-/** When the shown times have to be updated, in ms from `now`. `now` and the deadlines are on the same clock. */
+/** When the displayed times must be updated, in ms from `now`. `now` and the deadlines are on the same clock. */
 export function nextChangeMs(now: number, deadlines: readonly number[]): number {
   const remaining = deadlines.map((deadline) => deadline - now).filter((ms) => ms > 0);
   if (remaining.some((ms) => ms <= IN_SECONDS_MS)) return SECOND_MS;
-  // A deadline that will be shown in seconds within that time must not be late.
+  // A deadline that will be shown in seconds within that time needs an earlier update.
   const untilInSeconds = remaining.map((ms) => ms - IN_SECONDS_MS);
   return Math.max(SECOND_MS, Math.min(MINUTES_REFRESH_MS, ...untilInSeconds));
 }

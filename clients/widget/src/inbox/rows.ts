@@ -8,7 +8,10 @@ export type InboxRow =
   | { readonly id: string; readonly question: InboxLine<Elicitation> }
   | { readonly id: string; readonly calls: readonly InboxLine<Approval>[] };
 
-/** The rows of both lists: the highest risk first, and of one risk the newest. Calls of one step share a row, which is where its oldest call stands. */
+/**
+ * The rows of both lists, by risk (highest first) and then by age (newest first). The calls of one step share a row,
+ * placed by its oldest call.
+ */
 export function rowsOf(
   questions: readonly InboxLine<Elicitation>[],
   calls: readonly InboxLine<Approval>[],
@@ -16,7 +19,7 @@ export function rowsOf(
   const steps = new Map<string, InboxLine<Approval>[]>();
   for (const line of calls) {
     const { step = line.id } = line.item;
-    // The first of the list is the newest.
+    // The list begins with the newest, so this puts the oldest call first.
     steps.set(step, [line, ...(steps.get(step) ?? [])]);
   }
   const rows: InboxRow[] = [
@@ -26,7 +29,7 @@ export function rowsOf(
   return rows.sort((a, b) => rankOf(a) - rankOf(b) || newestFirst(firstOf(a), firstOf(b)));
 }
 
-/** The id of the row that a record is in. */
+/** The id of the row that contains a record. */
 export function rowIdOf(approval: Approval): string {
   return approval.step ?? approval.approvalId;
 }

@@ -1,3 +1,7 @@
+/**
+ * The styles of the inbox and its rows. The cards inside have their own styles, which are not repeated here.
+ */
+
 import { css } from '../css.ts';
 
 /** Styles of the inbox. It uses the card's colours: the same `--parley-*` properties, light and dark. */
@@ -116,7 +120,7 @@ export const inboxStyles = css`
     background: none;
     font-weight: 600;
   }
-  /* Two edges of a box make an arrow, which keeps its shape where a page forces colours. */
+  /* Two borders of a box form an arrow, which also works in forced-colours mode. */
   .chip::after,
   .disclosure::before {
     content: '';
@@ -142,7 +146,7 @@ export const inboxStyles = css`
   .disclosure[aria-expanded='true']::before {
     rotate: 45deg;
   }
-  /* A name in the other direction begins where all names begin. */
+  /* A name in the other writing direction begins where all names begin. */
   .name {
     justify-self: start;
     display: -webkit-box;

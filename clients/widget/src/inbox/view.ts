@@ -1,3 +1,7 @@
+/**
+ * Renders the rows of an inbox and the texts about their ends. Which rows exist is decided in `rows.ts`.
+ */
+
 import { type Risk, rankOfRisk } from '@parley/core/domain/approvals/risk';
 import { isTerminal } from '@parley/core/domain/elicitations/status';
 import { readableLine } from '@parley/core/domain/readable';
@@ -12,7 +16,7 @@ import type { AllStrings } from '../strings/strings.ts';
 import type { InboxLine } from './lines.ts';
 import type { InboxRow } from './rows.ts';
 
-/** Without a title, this many characters of the message name the line. */
+/** Without a title, a line is named by this many characters of the message. */
 const NAME_LENGTH = 140;
 
 /** What the view of a row needs in addition to the row. */
@@ -21,7 +25,7 @@ export interface RowContext {
   readonly overrides: Partial<AllStrings> | undefined;
   readonly server: ElicitationServer;
   readonly isExpanded: boolean;
-  /** Its card has been shown once, and stays. */
+  /** True if its card has been shown once; the card then stays. */
   readonly hasCard: boolean;
   /** Whether a card of this inbox settled the record. */
   isHere(id: string): boolean;
@@ -41,7 +45,7 @@ interface RowContent {
   readonly card: TemplateResult | typeof nothing;
 }
 
-/** One row, which unfolds to the card of its question or of its calls. */
+/** One row, which expands to the card of its question or its calls. */
 export function rowView(row: InboxRow, context: RowContext): TemplateResult {
   const content =
     'question' in row ? questionContent(row.question, context) : callsContent(row.calls, context);
@@ -92,7 +96,7 @@ function aboutView(
   `;
 }
 
-/** The card gets its question once; from then on it follows the question itself. */
+/** The row of a question. Its card gets the question once, and then follows it itself. */
 function questionContent({ id, item, isUnknown }: InboxLine<Elicitation>, context: RowContext): RowContent {
   const { words, hasCard, server, overrides, onSettled } = context;
   const isClosed = isUnknown === true || isTerminal(item.status);
@@ -115,7 +119,7 @@ function questionContent({ id, item, isUnknown }: InboxLine<Elicitation>, contex
   };
 }
 
-/** The card gets calls that join the step later, too, and ignores older views. */
+/** The row of calls. Its card also gets calls that join the step later, and ignores outdated views. */
 function callsContent(lines: readonly InboxLine<Approval>[], context: RowContext): RowContent {
   const { words, hasCard, server, overrides, onSettled } = context;
   const views = lines.map(({ item }) => item);
@@ -145,7 +149,7 @@ function highestRisk(views: readonly Approval[]): Risk | undefined {
   return [...views].sort((a, b) => rankOfRisk(a.risk) - rankOfRisk(b.risk))[0]?.risk;
 }
 
-/** How the calls of a step ended: one sentence if all ended alike, otherwise one for each call. */
+/** How the calls of a step ended: one sentence if all ended in the same way, otherwise one for each call. */
 export function endOfCalls(
   lines: readonly InboxLine<Approval>[],
   words: AllStrings,
@@ -167,7 +171,7 @@ export function endOf({ status, mode, reason }: Elicitation, words: AllStrings, 
   return isTerminal(status) ? words.ended({ status, mode, here: isHere, reason }) : words.gone;
 }
 
-/** The name of a line: the question's title; without one, the beginning of its message. */
+/** The name of a line: the question's title, or else the beginning of its message. */
 export function nameOf({ title, message }: Elicitation): string {
   const name = readableLine(title?.trim() ? title : message);
   const characters = [...name];

@@ -1,6 +1,11 @@
+/**
+ * The latest view of each followed record, merged from all sources, so that a view never goes back. Where views come
+ * from is not known here.
+ */
+
 import type { Connection } from './type.ts';
 
-/** What a cache has to know about a kind of record: questions or approvals. */
+/** What a cache must know about a kind of record: questions or approvals. */
 export interface RecordKind<Item> {
   idOf(item: Item): string;
   /** Whether the person can still act. */
@@ -20,7 +25,7 @@ interface InboxFollower<Item> {
   readonly onConnection?: ((state: Connection) => void) | undefined;
 }
 
-/** The latest view of every record that is followed, and its followers. It does not know where updates come from. */
+/** The latest view of every followed record, and its followers. It does not know where updates come from. */
 export interface RecordCache<Item> {
   follow(id: string, follower: Follower<Item>): () => void;
   followInbox(follower: InboxFollower<Item>): () => void;
@@ -29,11 +34,16 @@ export interface RecordCache<Item> {
   openIds(): string[];
   /** Takes a view of one record, from any source and in any order. */
   update(item: Item): void;
-  /** Takes the complete list of open records. Returns the ids that are followed, may still change and are not in it. */
+  /**
+   * Takes the complete list of open records. Returns the ids of followed records that may still change but are not in
+   * it.
+   */
   replaceOpen(open: readonly Item[]): string[];
-  /** The server does not know this record. */
+  /** Call when the server does not know this record. */
   remove(id: string): void;
-  /** Updates have ended: the list of open records and the connection's state are unknown from now on. */
+  /**
+   * Call when updates have ended: from now on, the list of open records and the state of the connection are unknown.
+   */
   suspend(): void;
   /** Removes all followers. */
   close(): void;
@@ -56,7 +66,7 @@ export function createCache<Item extends { readonly status: string; readonly cre
 }: RecordKind<Item>): RecordCache<Item> {
   const entries = new Map<string, CacheEntry<Item>>();
   const inboxes = new Set<InboxFollower<Item>>();
-  /** A settled record stays settled, even when an older list arrives later. */
+  /** A settled record stays settled, even if an older list comes later. */
   const settled = new Set<string>();
   let inbox: Map<string, Item> | undefined;
   let state: Connection = 'connecting';
@@ -68,7 +78,7 @@ export function createCache<Item extends { readonly status: string; readonly cre
     entry.latest = newer(latest, item);
     const isChanged = latest?.status !== entry.latest.status || entry.isGone;
     entry.isGone = false;
-    // Nothing but the status of a record ever changes.
+    // Only the status of a record ever changes.
     if (isChanged) for (const { onChange } of entry.followers) notify(onChange, entry.latest);
   }
 

@@ -1,3 +1,8 @@
+/**
+ * The widget's HTTP calls, on the transport of `clients/core`, with the retries that suit a page. Caching and polling
+ * are in the files beside it.
+ */
+
 import {
   type ApprovalChoice,
   type Answer as CoreAnswer,
@@ -22,7 +27,7 @@ import { type Elicitation, isElicitation } from '../elicitation.ts';
 import { isResultUnknown, Refusal, toRefusal } from './refusal.ts';
 import type { Answer, ElicitationServerOptions } from './type.ts';
 
-/** How often an answer is sent while it is unknown whether it arrived. */
+/** The maximum number of tries for an answer whose delivery is unknown. */
 const ANSWER_TRIES = 4;
 const ANSWERING = {
   triesMax: ANSWER_TRIES,
@@ -30,7 +35,7 @@ const ANSWERING = {
   isRetryable: isResultUnknown,
   keepalive: true,
 };
-/** Once: minutes later a decision may not be what the person wants any more. */
+/** A decision is tried once, because minutes later the person may no longer want it. */
 const DECIDING = { triesMax: 1, keepalive: true };
 
 interface CallsOptions extends Pick<ElicitationServerOptions, 'getToken' | 'fetch'> {
@@ -48,27 +53,27 @@ export interface OpenPage<Item> {
 
 /** What the inbox stream delivers. */
 interface InboxListener {
-  /** Everything that waits for the person; the first event of every connection. */
+  /** Everything that is waiting for the person; the first event of every connection. */
   readonly onSnapshot: (elicitations: readonly Elicitation[], approvals: readonly Approval[]) => void;
   readonly onChange: (elicitation: Elicitation) => void;
   readonly onApproval: (approval: Approval) => void;
-  /** The connection ended or could not be made; another try follows, not before the server's Retry-After. */
+  /** The connection ended or could not be opened. Another try follows, not before the server's Retry-After. */
   readonly onDisconnect: (retryAfterSeconds: number | undefined) => void;
 }
 
 /** The widget's calls to Parley, with a user's token. All reject with Refusal. */
 export interface Calls {
-  /** One try. */
+  /** Reads an elicitation, with one try. */
   read(elicitationId: string, signal?: AbortSignal): Promise<Elicitation>;
-  /** One page of the person's open elicitations; one try. */
+  /** Reads one page of the person's open elicitations, with one try. */
   listOpen(cursor: string | undefined, signal: AbortSignal): Promise<OpenPage<Elicitation>>;
-  /** Sends an answer, and retries with the same `responseId`. It outlives the page where the browser allows that. */
+  /** Sends an answer, and retries with the same `responseId`. The call outlives the page if the browser allows that. */
   answer(elicitationId: string, answer: Answer): Promise<Elicitation>;
-  /** One try. */
+  /** Reads an approval, with one try. */
   readApproval(approvalId: string, signal?: AbortSignal): Promise<Approval>;
-  /** One page of the person's pending approvals; one try. */
+  /** Reads one page of the person's pending approvals, with one try. */
   listPending(cursor: string | undefined, signal: AbortSignal): Promise<OpenPage<Approval>>;
-  /** Sends a decision; one try. It outlives the page where the browser allows that. */
+  /** Sends a decision, with one try. The call outlives the page if the browser allows that. */
   decide(approvalId: string, choice: ApprovalChoice): Promise<Approval>;
   listRemembered(): Promise<readonly RememberedApproval[]>;
   revokeRemembered(grantId: string): Promise<void>;
@@ -85,7 +90,7 @@ export function createCalls({ baseUrl, getToken, fetch, retryMs, onTime }: Calls
     token: () => tokenFrom(getToken),
     fetch: send,
     retry: { ...RETRY_DEFAULTS, firstDelayMs, delayMsMax },
-    // The token may have expired since the page received it.
+    // The token may have expired after the page received it.
     renewsToken: true,
     // A proxy may have changed the content type.
     acceptsProblem: () => true,
@@ -105,7 +110,7 @@ export function createCalls({ baseUrl, getToken, fetch, retryMs, onTime }: Calls
         const page = await listElicitations(transport, query, { signal, triesMax: 1 });
         return { items: page.elicitations.filter(isElicitation), nextCursor: page.nextCursor };
       }),
-    // No signal: an answer is sent even when the page is left or the server object is closed.
+    // No signal is passed: an answer is sent even if the page is closed or the server object is.
     answer: (elicitationId, answer) =>
       attempt(async () =>
         elicitationIn(await sendAnswer(transport, elicitationId, answer as CoreAnswer, ANSWERING)),
@@ -127,7 +132,7 @@ export function createCalls({ baseUrl, getToken, fetch, retryMs, onTime }: Calls
         signal,
         onDisconnect: listener.onDisconnect,
         isRetryable: () => true,
-        // A connection is live when its snapshot has arrived.
+        // A connection is live once its snapshot has come.
         resetsBackoff: (event?: SseEvent) => event?.event === 'inbox-snapshot',
       };
       for await (const item of followInbox(transport, options)) deliver(item, listener);
@@ -140,14 +145,14 @@ function deliver(item: InboxItem, { onSnapshot, onChange, onApproval }: InboxLis
     onSnapshot(item.elicitations.filter(isElicitation), item.approvals.filter(isApproval));
     return;
   }
-  // An event of an unknown type may carry a record, too.
+  // An event of an unknown type may contain a record too.
   const data: unknown =
     item.type === 'other' ? item.data : 'approval' in item ? item.approval : item.elicitation;
   if (isElicitation(data)) onChange(data);
   else if (isApproval(data)) onApproval(data);
 }
 
-/** The elicitation of a reply, without an answer that is sensitive. */
+/** The elicitation in a reply, without a sensitive answer. */
 function elicitationIn(reply: unknown): Elicitation {
   if (!isElicitation(reply)) throw new Error('The reply does not come from Parley.');
   const { content, ...rest } = reply;

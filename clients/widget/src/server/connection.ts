@@ -1,3 +1,8 @@
+/**
+ * Decides when the event stream is open and when polling replaces it, for all followers of a page. The stream itself is
+ * opened in `calls.ts`, and reads are in `polling.ts`.
+ */
+
 import { createBackoff, sleep } from '@parley/core';
 import type { Approval } from '../approval.ts';
 import type { Elicitation } from '../elicitation.ts';
@@ -7,7 +12,10 @@ import { poll, pollOne, type Source } from './polling.ts';
 import { type Refusal, toRefusal } from './refusal.ts';
 import type { Connection } from './type.ts';
 
-/** How long the connection outlives its last follower, in ms: a card that moves within the page unfollows for an instant. */
+/**
+ * How long the connection stays open after its last follower, in ms, because a card that moves within the page
+ * unfollows for an instant.
+ */
 const LINGER_MS = 500;
 
 interface ConnectionDeps {
@@ -21,9 +29,9 @@ interface ConnectionDeps {
   readonly onTime: (serverTime: string | undefined) => void;
 }
 
-/** Keeps the caches up to date while they have followers: by the event stream, and by polling while that is not live. */
+/** Keeps the caches up to date while they have followers: by the event stream, or by polling while that is not live. */
 interface ServerConnection {
-  /** A follower was added; `id` is what it follows, unless it follows the inbox. */
+  /** A follower was added. `id` is the followed record; absent for the inbox. */
   followed<Item>(source: Source<Item>, id?: string): void;
   /** A follower was removed. */
   unfollowed(): void;
@@ -71,7 +79,7 @@ export function createServerConnection(deps: ConnectionDeps): ServerConnection {
     if (performance.now() >= quietUntil) await pollNow();
   }
 
-  /** A poll under way may have read what has changed since. */
+  /** Polls again after a running poll, which may have read the state before a change. */
   async function pollAgain(): Promise<void> {
     await polling;
     await pollNow();
@@ -108,7 +116,8 @@ export function createServerConnection(deps: ConnectionDeps): ServerConnection {
         openOrClose();
       },
       onDisconnect(retryAfterSeconds: number | undefined) {
-        // After a live connection another one is tried first; and a busy server is asked for nothing else until then.
+        // After a live connection, another one is tried before polling. While the server asks for a pause, nothing is
+        // sent.
         quietUntil = performance.now() + (retryAfterSeconds ?? 0) * 1_000;
         if (!isLive) void pollUnlessQuiet();
         isLive = false;
@@ -139,7 +148,7 @@ export function createServerConnection(deps: ConnectionDeps): ServerConnection {
     isLive = false;
   }
 
-  /** Opens or closes the connection, depending on whether there is anything to follow. */
+  /** Opens or closes the connection, depending on whether there are followers. */
   function openOrClose(): void {
     if (isNeeded()) {
       clearTimeout(lingerTimer);
@@ -181,7 +190,7 @@ export function createServerConnection(deps: ConnectionDeps): ServerConnection {
       suspendTimer = undefined;
       isSuspended = false;
     } else {
-      // After either event the old connection may be dead.
+      // After either event, the old connection may be dead.
       disconnect();
       if (event === 'offline') setConnection('offline');
     }

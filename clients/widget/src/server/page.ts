@@ -20,7 +20,7 @@ export function createPageLifecycle(): PageLifecycle {
         target.addEventListener(name, () => listener(event()), { signal: listening.signal });
       listen(doc, 'visibilitychange', () => (doc.visibilityState === 'hidden' ? 'hidden' : 'shown'));
       listen(win, 'focus', () => 'shown');
-      // A page that comes back from the back/forward cache lost its connections.
+      // A page that the back/forward cache restores has lost its connections.
       listen(win, 'pageshow', () => 'shown');
       listen(win, 'online', () => 'online');
       listen(win, 'offline', () => 'offline');

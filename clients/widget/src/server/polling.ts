@@ -2,10 +2,10 @@ import type { RecordCache } from './cache.ts';
 import type { OpenPage } from './calls.ts';
 import { type Refusal, toRefusal } from './refusal.ts';
 
-/** From this number of records on, one list costs less than single reads. */
+/** For this many records or more, one list costs less than single reads. */
 const LIST_FROM = 6;
 
-/** One kind of record: its cache, and how it is read. */
+/** One kind of record: its cache, and how to read it. */
 export interface Source<Item> {
   readonly cache: RecordCache<Item>;
   readonly idOf: (item: Item) => string;
@@ -14,8 +14,8 @@ export interface Source<Item> {
 }
 
 /**
- * Reads everything that is followed once, and the list of open records if an inbox is shown. Never rejects; resolves with
- * the refusal of the first call that failed.
+ * Reads everything that is followed once, and also the list of open records if an inbox is shown. Never rejects;
+ * resolves with the refusal of the first failed call.
  */
 export async function poll<Item>(
   source: Source<Item>,
@@ -33,7 +33,7 @@ export async function poll<Item>(
   }
 }
 
-/** Reads one record into the cache, or removes it there when the server does not know it. */
+/** Reads one record into the cache, or removes it there if the server does not know it. */
 export async function pollOne<Item>({ cache, read }: Source<Item>, id: string, signal: AbortSignal) {
   try {
     cache.update(await read(id, signal));
@@ -44,7 +44,7 @@ export async function pollOne<Item>({ cache, read }: Source<Item>, id: string, s
   }
 }
 
-/** Reads the list of open records. Returns the ids that are followed and not in it. */
+/** Reads the list of open records. Returns the followed ids that are not in it. */
 async function pollList<Item>(
   { cache, idOf, listOpen }: Source<Item>,
   isLive: () => boolean,
@@ -57,7 +57,7 @@ async function pollList<Item>(
     found.push(...page.items);
     cursor = page.nextCursor;
   } while (cursor !== undefined);
-  // While the event stream is live, the list may be older than the last event.
+  // While the event stream is live, the list may be older than the last event, so it is merged.
   if (!isLive()) return cache.replaceOpen(found);
   for (const one of found) cache.update(one);
   const listed = new Set(found.map(idOf));

@@ -3,7 +3,7 @@ import { isRecord } from '@parley/core/domain/plain-record';
 import { type Approval, isApproval } from '../approval.ts';
 import { type Elicitation, isElicitation } from '../elicitation.ts';
 
-/** A field error of the server: `path` is the field's name, for an edited call after `arguments.`. */
+/** A field error of the server. `path` is the field's name; for an edited call, it follows `arguments.`. */
 export interface FieldError {
   readonly path: string;
   readonly message: string;
@@ -51,22 +51,22 @@ export class Refusal extends Error {
   }
 }
 
-/** The Refusal for any error of a call. */
+/** Converts any error of a call to a Refusal. */
 export function toRefusal(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
   if (isParleyClientError(error) && (error.status ?? 0) >= 400) return refusalOf(error);
-  // A path that cannot be built is an id that no elicitation has.
+  // The path could not be built, so the id cannot be that of any elicitation.
   const isNoId = isParleyClientError(error, 'not_found');
   return new Refusal({ status: 0, code: isNoId ? 'not_found' : 'offline', cause: error });
 }
 
-/** Whether the server may have acted on the call: no reply of Parley came, or a 5xx. */
+/** Whether the server may have acted on the call: there was no reply of Parley, or a 5xx. */
 export function isResultUnknown(error: unknown): boolean {
   const { code, status } = toRefusal(error);
   return code === 'offline' || status >= 500;
 }
 
-/** Codes that a status implies, even when a proxy replied instead of Parley. */
+/** The codes that a status implies, even if a proxy replied instead of Parley. */
 const CODES_OF_STATUS = ['unauthenticated', 'forbidden', 'too_large', 'rate_limited'];
 
 function refusalOf({ code, status = 0, problem, retryAfterSeconds }: ParleyClientError): Refusal {
@@ -74,7 +74,7 @@ function refusalOf({ code, status = 0, problem, retryAfterSeconds }: ParleyClien
   const implied = CODES_OF_STATUS.includes(code) ? code : 'unavailable';
   return new Refusal({
     status,
-    // Without a problem document a 404 comes from a proxy, and does not mean that the question is gone.
+    // A 404 without a problem document comes from a proxy, and does not mean that the question is gone.
     code: typeof given === 'string' ? given : implied,
     errors: Array.isArray(errors) ? errors.filter(isFieldError) : [],
     elicitation: isElicitation(elicitation) ? elicitation : undefined,

@@ -4,17 +4,17 @@ import type { Elicitation } from '../elicitation.ts';
 import type { PageLifecycle } from './page.ts';
 
 export interface ElicitationServerOptions {
-  /** URL of Parley: an origin, with a path if it has one. '' is the page's own origin. @default '' */
+  /** The URL of Parley, including its path if it has one. '' is the page's own origin. @default '' */
   readonly baseUrl?: string;
   /** Returns the user's token. Called for each request, and once more after a 401. */
   getToken(): string | Promise<string>;
-  /** @default the page's fetch */
+  /** @default the page's `fetch` */
   readonly fetch?: typeof fetch;
   /** Polling interval, in ms, while the event stream is not live. @default 4000 */
   readonly pollMs?: number;
   /** How long a page may be hidden, in ms, before its event stream is closed. @default 10000 */
   readonly hiddenMs?: number;
-  /** First and longest delay, in ms, before a failed call or a lost stream is retried. @default 500, 15000 */
+  /** The first and the longest delay, in ms, before a failed call or a lost stream is retried. @default 500, 15000 */
   readonly retryMs?: readonly [first: number, longest: number];
   /** Reports when the page is shown, hidden, online or offline. @default the events of document and window */
   readonly page?: PageLifecycle;
@@ -24,27 +24,27 @@ export interface ElicitationServerOptions {
 export interface Answer {
   readonly action: 'accept' | 'decline' | 'cancel';
   readonly content?: Readonly<Record<string, unknown>>;
-  /** Makes the answer safe to send again; created when absent. */
+  /** Makes it safe to send the answer again; created when absent. */
   readonly responseId?: string;
 }
 
 /**
- * How updates arrive: `live` by the event stream, `polling` every few seconds, `offline` when both fail, `connecting`
+ * How updates come: `live` by the event stream, `polling` every few seconds, `offline` when both fail, and `connecting`
  * until one of these is known.
  */
 export type Connection = 'connecting' | 'live' | 'polling' | 'offline';
 
-/** A page's connection to Parley, as far as approvals of tool calls use it. */
+/** The part of a page's connection to Parley that approvals of tool calls use. */
 export interface ApprovalServer {
   /** The time on the server's clock, in ms since 1970. */
   now(): number;
   /** Adjusts the clock by a `serverTime` from another source, such as a chat stream. */
   noteTime(serverTime: string): void;
-  /** Reads an approval. Rejects with a Refusal, `not_found` when it does not exist or belongs to another person. */
+  /** Reads an approval. Rejects with a Refusal; with `not_found` if it does not exist or belongs to another person. */
   readApproval(approvalId: string): Promise<Approval>;
-  /** Decides on a call. The same decision may be sent again. Rejects with a Refusal. */
+  /** Decides on a call. Sending the same decision again is safe. Rejects with a Refusal. */
   decide(approvalId: string, choice: ApprovalChoice): Promise<Approval>;
-  /** Follows one approval until it is settled or the returned function is called, as `follow` does. */
+  /** Follows one approval until it is settled or the returned function is called; see `follow`. */
   followApproval(
     approvalId: string,
     listener: (approval: Approval) => void,
@@ -62,24 +62,26 @@ export interface ApprovalServer {
   revokeRemembered(grantId: string): Promise<void>;
 }
 
-/** What an `<approval-card>` uses of a connection. */
+/** The part of a connection that an `<approval-card>` uses. */
 export type ApprovalCardServer = Pick<
   ApprovalServer,
   'now' | 'noteTime' | 'readApproval' | 'decide' | 'followApproval'
 >;
 
-/** What an `<elicitation-card>` uses of a connection. */
+/** The part of a connection that an `<elicitation-card>` uses. */
 export type CardServer = Pick<ElicitationServer, 'now' | 'noteTime' | 'read' | 'answer' | 'follow'>;
 
 /** A page's connection to Parley. One event stream serves all its cards and inboxes. */
 export interface ElicitationServer extends ApprovalServer {
-  /** Reads an elicitation. Rejects with a Refusal, `not_found` when it does not exist or belongs to another person. */
+  /**
+   * Reads an elicitation. Rejects with a Refusal; with `not_found` if it does not exist or belongs to another person.
+   */
   read(elicitationId: string): Promise<Elicitation>;
-  /** Answers. All retries of one call carry the same `responseId`. Rejects with a Refusal. */
+  /** Sends an answer. All retries of one call carry the same `responseId`. Rejects with a Refusal. */
   answer(elicitationId: string, answer: Answer): Promise<Elicitation>;
   /**
-   * Follows one elicitation until it is settled or the returned function is called. The listener gets its present view,
-   * then every change; its status never goes back. `onGone` is called when the server does not know it.
+   * Follows one elicitation until it is settled or the returned function is called. The listener gets its present view
+   * and then every change; its status never goes back. `onGone` is called if the server does not know it.
    */
   follow(
     elicitationId: string,

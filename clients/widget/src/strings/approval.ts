@@ -1,32 +1,37 @@
+/**
+ * The texts of approvals, their types and the English ones. German texts are in `de-approval.ts`; the texts of
+ * questions are in `type.ts` and `en.ts`.
+ */
+
 import type { RememberFor, ToolHints } from '@parley/core/domain/approvals/approval';
 import type { EndedApprovalStatus } from '@parley/core/domain/approvals/status';
 import { durationIn, momentIn, numberIn, pluralIn } from './time.ts';
 
-/** How an approval ended, for the sentence about it. */
+/** How an approval ended, as input for the sentence about it. */
 export interface SettledApproval {
   readonly status: EndedApprovalStatus;
   /** True when this card decided. */
   readonly here: boolean;
-  /** Why it was withdrawn. */
+  /** Why the approval was withdrawn. */
   readonly reason?: string | undefined;
 }
 
-/** How long a remembered approval holds. */
+/** For how long, or for what, a remembered approval applies. */
 export interface RememberedScope {
   readonly isConversation: boolean;
   readonly expiresAt: Date;
 }
 
-/** The texts of approvals only. All are plain text; a page may override each. */
+/** The texts that only approvals need. All are plain text, and a page may override each. */
 export interface ApprovalStrings {
   // What is asked
   readonly approvalTitle: (agent: string, tool: string) => string;
-  /** Title of a card with several calls. */
+  /** The title of a card with several calls. */
   readonly approvalsTitle: (agent: string, count: number) => string;
   readonly approvalArrived: (agent: string) => string;
   /** The tool's server and its name for the model. */
   readonly toolOf: (server: string) => string;
-  /** What the tool can do, one sentence each; undefined hints are unknown. */
+  /** The abilities of the tool, one sentence each. Undefined hints are unknown. */
   readonly toolHints: (hints: ToolHints | undefined) => readonly string[];
   readonly argumentsTitle: string;
   readonly noArguments: string;
@@ -59,7 +64,7 @@ export interface ApprovalStrings {
   readonly approvalRefusal: (code: string, retryAfterSeconds?: number) => string;
   readonly editedTitle: string;
   readonly deniedBecause: (reason: string) => string;
-  /** The decision holds for further calls. */
+  /** Says that the decision applies to further calls. */
   readonly isRemembered: string;
 
   // The list of remembered approvals

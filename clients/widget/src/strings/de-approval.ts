@@ -1,3 +1,7 @@
+/**
+ * The German texts of approvals, which are loaded with the German file only. Their type is in `approval.ts`.
+ */
+
 import type { RememberFor, ToolHints } from '@parley/core/domain/approvals/approval';
 import type { ApprovalStrings, SettledApproval } from './approval.ts';
 import { durationIn, momentIn, numberIn, pluralIn } from './time.ts';

@@ -1,3 +1,8 @@
+/**
+ * The German texts of all elements, in a separate file, so that only German pages load it. Their types are in
+ * `type.ts`, `approval.ts` and `inbox.ts`.
+ */
+
 import type { FormControl } from '@parley/core/domain/forms/controls';
 import type { AddressRefusal } from '../address.ts';
 import { GERMAN_APPROVAL } from './de-approval.ts';
@@ -12,7 +17,7 @@ const count = (amount: number, one: string, other: string) =>
 const characters = (amount: number) => `${number(amount)} Zeichen`;
 const choices = (amount: number) => count(amount, 'Möglichkeit', 'Möglichkeiten');
 
-/** The German texts, in a file of their own: an element loads it when its language is German. */
+/** The German texts. An element loads them if its language is German. */
 export const GERMAN: AllStrings = {
   lang: DE,
 
@@ -82,7 +87,7 @@ export const GERMAN: AllStrings = {
         return 'Bitte geben Sie eine ganze Zahl ein.';
       case 'safe':
         return 'Diese Zahl ist zu groß, um genau aufbewahrt zu werden.';
-      // As a number field accepts it, without thousands separators.
+      // Numbers are written as a number field accepts them, without thousands separators.
       case 'minimum':
         return `Bitte geben Sie mindestens ${fault.limit} ein.`;
       case 'maximum':

@@ -1,3 +1,8 @@
+/**
+ * The English texts of the question card, which are always loaded. Their type is in `type.ts`; other languages have
+ * their own files.
+ */
+
 import { countOf, hintOf } from '@parley/core/domain/forms/hint';
 import type { AddressRefusal } from '../address.ts';
 import { countdownIn, durationIn, roughlyIn } from './time.ts';
@@ -7,7 +12,7 @@ const EN = 'en';
 const characters = (amount: number) => countOf(amount, 'character');
 const choices = (amount: number) => countOf(amount, 'choice');
 
-/** The English texts of the card. A loaded language and the page may replace them. */
+/** The English texts of the card. A loaded language or the page may replace them. */
 export const ENGLISH: Strings = {
   lang: EN,
 
@@ -75,7 +80,7 @@ export const ENGLISH: Strings = {
         return 'Please enter a whole number.';
       case 'safe':
         return 'Please enter a number with fewer digits.';
-      // As a number field accepts it, without thousands separators.
+      // Numbers are written as a number field accepts them, without thousands separators.
       case 'minimum':
         return `Please enter ${fault.limit} or more.`;
       case 'maximum':

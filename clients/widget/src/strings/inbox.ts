@@ -3,16 +3,16 @@ import type { ApprovalStrings } from './approval.ts';
 import { ageIn, momentIn, numberIn, pluralIn } from './time.ts';
 import type { Strings } from './type.ts';
 
-/** The texts of the inbox only. All are plain text; a page may override each. Durations are in ms. */
+/** The texts that only the inbox needs. All are plain text, and a page may override each. Durations are in ms. */
 export interface InboxStrings {
   readonly inboxTitle: string;
-  /** The chip: `1 waiting`. */
+  /** The text of the chip: `1 waiting`. */
   readonly waiting: (count: number) => string;
   /** The chip's accessible name. */
   readonly waitingLong: (count: number) => string;
   readonly inboxEmpty: string;
   readonly connection: (state: Connection) => string;
-  /** `3 minutes ago` */
+  /** An age: `3 minutes ago`. */
   readonly age: (ageMs: number) => string;
   readonly until: (deadline: Date) => string;
 }

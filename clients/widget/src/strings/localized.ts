@@ -13,13 +13,13 @@ export class LocalizedStrings<Table extends Strings> {
     this.#english = english;
   }
 
-  /** The current texts, overridden by the page's own. Renders the host again when another language is loaded. */
+  /** The current texts, overridden by the page's own. When another language is loaded, the host is rendered again. */
   with(own: Partial<Table> | undefined): Table {
     const lang = languageOf(this.#host);
     if (lang !== this.#lang) {
       this.#lang = lang;
       this.#loaded = undefined;
-      // Without the file, English stays.
+      // If the file cannot be loaded, the texts stay English.
       loadStrings(lang)?.then(
         (table) => {
           if (lang !== this.#lang) return;

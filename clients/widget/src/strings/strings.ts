@@ -5,7 +5,7 @@ export type { AllStrings, InboxStrings } from './inbox.ts';
 export type { SettledQuestion, Strings, Why } from './type.ts';
 
 /**
- * Loads the texts of a language (BCP 47); undefined for languages that the widget shows in English, which is always
+ * Loads the texts of a language (BCP 47). Undefined for languages that the widget shows in English, which is always
  * loaded.
  */
 export function loadStrings(lang: string | undefined): Promise<AllStrings> | undefined {

@@ -11,16 +11,16 @@ export function durationIn(lang: string, ms: number): string {
   return new Intl.NumberFormat(lang, { style: 'unit', unit, unitDisplay: 'long' }).format(amount);
 }
 
-/** A duration for announcements: to the nearest minute, or in seconds below one. */
+/** A duration for announcements: to the nearest minute, or in seconds below one minute. */
 export function roughlyIn(lang: string, ms: number): string {
   const minutes = Math.round(ms / MINUTE);
   return durationIn(lang, minutes > 0 ? minutes * MINUTE : Math.ceil(ms / SECOND) * SECOND);
 }
 
-/** Minutes and seconds, `4:59`; ten minutes and more in words. */
+/** Minutes and seconds, such as `4:59`; ten minutes or more in words. */
 export function countdownIn(lang: string, ms: number): string {
   if (ms >= 10 * MINUTE) return durationIn(lang, ms);
-  // Rounded up, so that 0:00 is the end, not the last second.
+  // Seconds are rounded up, so that 0:00 is the end and not the last second.
   const seconds = Math.ceil(Math.max(0, ms) / SECOND);
   return `${Math.trunc(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
 }
@@ -33,7 +33,7 @@ export function ageIn(lang: string, ms: number): string {
   return format.format(-amount, unit);
 }
 
-/** A local time; with the date, unless it is today. */
+/** A local time, with the date unless it is today. */
 export function momentIn(lang: string, at: Date, now: Date = new Date()): string {
   const sameDay = at.toDateString() === now.toDateString();
   return new Intl.DateTimeFormat(lang, {
@@ -42,12 +42,12 @@ export function momentIn(lang: string, at: Date, now: Date = new Date()): string
   }).format(at);
 }
 
-/** A number in the language's notation. */
+/** A number in the notation of the language. */
 export function numberIn(lang: string, value: number): string {
   return new Intl.NumberFormat(lang).format(value);
 }
 
-/** The singular or the plural, as the count requires. */
+/** The singular or the plural, depending on the count. */
 export function pluralIn(lang: string, count: number, one: string, other: string): string {
   return new Intl.PluralRules(lang).select(count) === 'one' ? one : other;
 }

@@ -1,3 +1,8 @@
+/**
+ * The types of the question card's texts. The texts are in `en.ts` and `de.ts`; those of approvals and of the inbox
+ * have their own types.
+ */
+
 import type { Risk } from '@parley/core/domain/approvals/risk';
 import type { Mode, TerminalStatus } from '@parley/core/domain/elicitations/status';
 import type { FormControl } from '@parley/core/domain/forms/controls';
@@ -7,32 +12,30 @@ import type { AddressRefusal, UrlWarning } from '../address.ts';
 /** Why a field cannot be sent. `comma`: a number with a comma, which is ambiguous. */
 export type FieldFault = Fault | { readonly rule: 'comma' };
 
-/** How a question ended, for the sentence about it. */
+/** How a question ended, as input for the sentence about it. */
 export interface SettledQuestion {
   readonly status: TerminalStatus;
   readonly mode: Mode;
   /** True when this card settled it. */
   readonly here: boolean;
-  /** Why it was withdrawn. */
+  /** Why the question was withdrawn. */
   readonly reason?: string | undefined;
 }
 
 /** Why a question was asked, from its context. */
 export interface Why {
   readonly trigger?: string | undefined;
-  /** The tool or server that needs it, plain text. */
+  /** The tool or server that needs the answer, in plain text. */
   readonly tool?: string | undefined;
 }
 
-/**
- * All texts of the card. All are plain text; a page may override each. Durations are in ms.
- */
+/** All texts of the card. All are plain text, and a page may override each. Durations are in ms. */
 export interface Strings {
-  /** BCP 47 tag of these texts; it also determines numbers, times and plurals. */
+  /** The BCP 47 tag of these texts, which also determines numbers, times and plurals. */
   readonly lang: string;
 
   // Who asks, and why
-  /** The asker of a question that names no agent; used in sentences. */
+  /** The asker of a question that names no agent, for use in sentences. */
   readonly someAgent: string;
   /** Title of a question without one. */
   readonly questionFrom: (agent: string) => string;
@@ -62,7 +65,7 @@ export interface Strings {
   readonly copied: string;
   readonly copyFailed: string;
   readonly tryAgain: string;
-  /** For screen readers, after the name of a link that opens a new tab. */
+  /** Read by screen readers after the name of a link that opens a new tab. */
   readonly newTab: string;
 
   // The address of a url question
