@@ -1,3 +1,8 @@
+/**
+ * The calls about elicitations that all clients make, with the paths and bodies of the HTTP API. Retries and tokens are
+ * in `transport.ts`.
+ */
+
 import type { Elicitation } from './domain/elicitations/elicitation.ts';
 import type { Status } from './domain/elicitations/status.ts';
 import { createInboxReader, type InboxItem, type StreamItem, streamItemOf } from './events.ts';

@@ -1,5 +1,5 @@
 /**
- * Runs work under a signal that is aborted after a time, or with `signal`. `AbortSignal.timeout` is no alternative:
+ * Runs work under a signal that is aborted after `ms`, or when `signal` is. `AbortSignal.timeout` is no alternative:
  * Node 20 may garbage-collect a timeout signal that only `AbortSignal.any` refers to, and then it never fires.
  */
 export async function withTimeLimit<Result>(

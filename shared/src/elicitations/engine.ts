@@ -107,7 +107,7 @@ export function createEngine(deps: EngineDeps) {
     expire: (id: string) => expireAny(allDeps, id),
     /** Expires the records whose timers fired. Returns, for each that was too early, the ms until its deadline. */
     async expireFired(ids: readonly string[]) {
-      // A single record expires so fast that no other process notices it; only for several is a note worth its cost.
+      // A note to other processes costs a command, and a single record expires before any other process looks.
       if (ids.length > 1) noteExpiring();
       return earlyOf((await expireTogether(allDeps, ids)).results);
     },

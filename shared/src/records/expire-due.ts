@@ -25,7 +25,7 @@ export interface ExpireDueDeps extends FamiliesDeps {
 /** What happened to overdue entries of the deadline index. */
 export interface OverdueCounts {
   expired: number;
-  /** Entries without an open row. */
+  /** The number of entries without an open row, which were removed. */
   forgotten: number;
 }
 

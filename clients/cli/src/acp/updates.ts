@@ -11,7 +11,7 @@ interface TurnUpdates {
 
 const GAP = '\n\n';
 
-/** Blocks of text become paragraphs of one message. */
+/** Converts chunks to updates. Each block of text becomes a paragraph of one message. */
 export function createTurnUpdates(): TurnUpdates {
   let messageId: string | undefined;
   let lastBlock: unknown;

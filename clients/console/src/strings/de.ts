@@ -1,3 +1,5 @@
+/** The German texts of the console, loaded only for German operators. Their type is in `en.ts`. */
+
 import { AGES, durationsIn, EXTENSIONS } from './ages.ts';
 import { DELIVERIES_GERMAN } from './deliveries.ts';
 import type { ConsoleStrings } from './en.ts';

@@ -1,3 +1,5 @@
+/** The English texts of the console, and the type of all texts. Other languages have their own files. */
+
 import { AGES, durationsIn, EXTENSIONS } from './ages.ts';
 import { DELIVERIES_ENGLISH } from './deliveries.ts';
 

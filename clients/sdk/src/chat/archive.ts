@@ -1,3 +1,7 @@
+/**
+ * Reads and changes a person's earlier conversations over HTTP. A running turn is followed by the transport, not here.
+ */
+
 import {
   createTransport,
   ParleyClientError,

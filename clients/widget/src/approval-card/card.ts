@@ -1,3 +1,5 @@
+/** The element of a step's calls: properties, focus and keys. Its state is in `model.ts`, its look in `call.ts`. */
+
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
 import { type Approval, isPending } from '../approval.ts';
 import { markPassed, nextChange } from '../card/countdown.ts';
@@ -21,10 +23,7 @@ import { askerOf, type CardStrings, endOfCall, toolNameOf } from './texts.ts';
 /** Delay between clearing the live region and filling it, in ms: screen readers announce only changes. */
 const ANNOUNCE_DELAY_MS = 250;
 
-/**
- * `<approval-card>`: the calls of one step of an agent that wait for a person, until all are settled. It needs `server` and
- * the calls: either `approval-id`, or `approvals` as they came with the chat. See docs/widget.md.
- */
+/** `<approval-card>`: the calls of a step that wait for a person. It needs `server`, and `approval-id` or `approvals`. */
 export class ApprovalCard extends LitElement {
   static override styles = [cardStyles, formStyles, approvalStyles];
   static override properties = {

@@ -26,7 +26,7 @@ export const pageStyles = css`
     margin: 0;
     overflow-wrap: anywhere;
   }
-  /* Still a live region, and no row. */
+  /* An empty paragraph stays a live region, but takes no space. */
   main > p:empty {
     position: absolute;
   }

@@ -1,3 +1,5 @@
+/** The element of one question: properties, focus and keys. Its state is in `model.ts`, its look in `body.ts`. */
+
 import { html, LitElement, type PropertyValues, type TemplateResult } from 'lit';
 import { type Elicitation, isOpen } from '../elicitation.ts';
 import { formStyles } from '../form/styles.ts';

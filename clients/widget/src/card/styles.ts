@@ -1,5 +1,5 @@
 /**
- * The styles of both cards' common parts, and the properties by which pages change them. Fields are styled in
+ * The styles of the parts that both cards have, and the custom properties for pages. Fields are styled in
  * `form/styles.ts`.
  */
 

@@ -1,3 +1,9 @@
+/**
+ * Every Redis name of Parley, so that no two kinds of data collide. The hash tag `{tag}` of a bucket puts all data of
+ * one owner into one Cluster slot, and names are percent-encoded, so that no caller can forge a separator. What is
+ * stored under a name is not decided here.
+ */
+
 import { createHash } from 'node:crypto';
 import {
   BUCKET_COUNT,
@@ -15,17 +21,13 @@ import type { Topic } from '../../ports/elicitations/event-bus.ts';
 import type { ListedKind } from '../../ports/tenant-lists.ts';
 import { slotOf } from './slot.ts';
 
-/**
- * Every Redis name of Parley, so that no two kinds of data collide. The hash tag `{tag}` of a bucket puts all data of
- * one owner into one Cluster slot. Names are percent-encoded, so that no caller can forge a separator.
- */
 const ROOT = 'parley';
 const SLOTS = 16_384;
 const encode: (name: string) => string = encodeURIComponent;
 
-/** Hash tags by bucket, chosen so that bucket b falls into the b-th of 64 equal ranges of slots. */
 /** All buckets, in order. */
 export const BUCKETS: readonly number[] = Array.from({ length: BUCKET_COUNT }, (_, bucket) => bucket);
+/** Hash tags by bucket, chosen so that bucket b falls into the b-th of 64 equal ranges of slots. */
 const TAGS: readonly string[] = BUCKETS.map(findTag);
 
 function findTag(bucket: number): string {

@@ -1,3 +1,7 @@
+/**
+ * Loads Lua scripts with the pieces that they require, and calls them by hash. What a script does is in its own file.
+ */
+
 import { createHash } from 'node:crypto';
 import { readScriptFile } from '../script-files.ts';
 import type { Commands } from './connect.ts';

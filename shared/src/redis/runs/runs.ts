@@ -1,3 +1,5 @@
+/** Runs on Redis: one hash for each turn, written only by scripts. They hold the rules; this file calls them. */
+
 import { TIMEOUT_SECONDS_MAX } from '@parley/core/domain/elicitations/ask-input';
 import {
   BUCKET_COUNT,
@@ -60,7 +62,6 @@ interface RedisRunsDeps {
   readonly onError?: (error: unknown) => void;
 }
 
-/** The port of runs on Redis: one hash for each turn, written only by scripts that also append to its feed. */
 export function createRedisRuns({ redis, settings, onError }: RedisRunsDeps): Runs {
   const beginScript = loadNamedScript(redis, 'runs/begin', onError);
   const writeScript = loadNamedScript(redis, 'runs/write', onError);
@@ -263,7 +264,6 @@ function parseBegin([code, ...rest]: readonly [number, ...unknown[]]): BeginResu
   }
 }
 
-/** The keys that the scripts read by name. */
 function keysOf(run: RunRef) {
   return {
     run: runKey(run),
