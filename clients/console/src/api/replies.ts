@@ -31,7 +31,7 @@ export type AnswerLinkRevoked = { readonly revoked: boolean };
 
 export type ErasedUser = { readonly userId: string; readonly complete: boolean; readonly erased: { readonly withdrawn: number; readonly stopped: number; readonly elicitations: number; readonly turns: number; readonly conversations: number; readonly accounts: number; readonly pages: number } };
 
-/** The reply of each call of the operators' API. */
+/** What each call of an operator replies. */
 export interface AdminReplies {
   readonly 'GET /v1/admin/overview': Overview;
   readonly 'GET /v1/admin/installation': AdminInstallation;
