@@ -18,7 +18,6 @@ export interface CliContext {
   readonly calledAs: string;
   /** The call of this program that works in every folder. */
   readonly calledAnywhere: string;
-  /** Sets the exit code of the process. */
   setExitCode(code: number): void;
 }
 

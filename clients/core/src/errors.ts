@@ -59,7 +59,7 @@ export class ParleyClientError extends Error {
   }
 }
 
-/** Recognises a ParleyClientError by its shape, so that it also works across two copies of this package. */
+/** Recognises a ParleyClientError by its properties, so that it also works across two copies of this package. */
 export function isParleyClientError(error: unknown, code?: ErrorCode): error is ParleyClientError {
   if (!(error instanceof Error) || error.name !== 'ParleyClientError' || !('code' in error)) return false;
   return code === undefined || error.code === code;

@@ -15,6 +15,11 @@ export type OpenAiPart =
  * Reads what an OpenAI client receives from `POST /run/v1/chat/completions` or `POST /run/v1/responses`. Pass it every
  * chunk of one stream, in order from the first. An event must carry the nonce that the first chunk announces;
  * everything else is text, even text of a model that looks like an event.
+ *
+ * @example
+ * const read = createOpenAiReader(); // one for each stream
+ * for await (const chunk of stream)
+ *   for (const part of read(chunk)) if (part.type === 'text') write(part.text);
  */
 export function createOpenAiReader(): (chunk: unknown) => readonly OpenAiPart[] {
   let nonce: unknown;

@@ -41,7 +41,16 @@ export interface ElicitationCards {
   cardFor(part: MessagePart): ElicitationCard | ApprovalCard | undefined;
 }
 
-/** Creates cards from the AI SDK's message parts, with or without React (see docs/widget.md). */
+/**
+ * Creates cards from the AI SDK's message parts, with or without React (see docs/widget.md).
+ *
+ * @example
+ * const cards = createElicitationCards({ server: createElicitationServer({ getToken }), agent: 'Support' });
+ * for (const part of message.parts) {
+ *   const card = cards.cardFor(part); // undefined for other parts
+ *   if (card && !card.isConnected) place.append(card);
+ * }
+ */
 export function createElicitationCards(options: CardOptions): ElicitationCards {
   const cards = new Map<string, ElicitationCard>();
   /** The cards of approvals, by step. */

@@ -19,6 +19,13 @@ export interface DomEventOptions extends CardOptions {
 /**
  * Shows a card for each question that comes as a DOM event. The `detail` of the event is the data of a
  * `data-elicitation-request` part; other keys are ignored. The returned function stops listening and removes the cards.
+ *
+ * @example
+ * const stop = mountOnDomEvents({
+ *   target: document,
+ *   server: createElicitationServer({ getToken }),
+ *   place: () => document.querySelector('#questions'),
+ * });
  */
 export function mountOnDomEvents(options: DomEventOptions): () => void {
   const { target, event = ELICITATION_EVENT, place } = options;

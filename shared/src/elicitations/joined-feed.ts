@@ -212,7 +212,6 @@ function itemOf(
   };
 }
 
-/** The approval as of the event. */
 function approvalAsOf(
   row: ApprovalRow,
   { status, revision, decision, surface }: ApprovalEvent,
@@ -227,7 +226,6 @@ function approvalAsOf(
   return { ...asked, status, revision, settledAt: at, settlement };
 }
 
-/** The row as of the event. */
 function asOf(row: Row, event: ElicitationEvent, at: number): Row {
   const { status, revision, action, reason, surface } = event;
   const { settlement: _settlement, settledAt: _settledAt, ...asked } = row;

@@ -14,7 +14,7 @@ export interface WatchInput {
   readonly stream: StreamRef;
   /** The position after which to start; the beginning when absent. */
   readonly after?: FeedPosition;
-  /** True: a stream without any event stays open and silent. False: it is `not_found`. */
+  /** True: a stream on which nobody has asked stays open and silent. False: it is `not_found`. */
   readonly evenIfSilent: boolean;
   readonly signal?: AbortSignal;
 }

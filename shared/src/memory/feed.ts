@@ -57,7 +57,7 @@ export function createMemoryFeed(eventsMax: number): MemoryFeed {
       if (after === undefined) return { type: 'entries', entries: state.entries.slice(0, limit) };
       const first = state.entries[0] === undefined ? 1 : eventNumberOf(state.entries[0].position);
       const start = eventNumberOf(after) - first + 1;
-      // The event before the first one may be the one that was dropped last.
+      // The event just before the oldest one was the last to be dropped; a reader after it has missed nothing.
       const isHeld = start === 0 || state.entries[start - 1]?.position.seq === after.seq;
       if (after.epoch !== state.epoch || !isHeld) return { type: 'reset' };
       return { type: 'entries', entries: state.entries.slice(start, start + limit) };

@@ -182,7 +182,6 @@ function processInstruments(make: Factories) {
   };
 }
 
-/** Instruments for turns. */
 function turnInstruments(make: Factories) {
   return {
     tenantTurns: make.counter<{ tenant: string; outcome: (typeof TURN_ENDS)[number] }>(

@@ -18,7 +18,6 @@ export interface RecordWakes<T extends FamilyTypes> {
 
 type RecordListener<T extends FamilyTypes> = (signal: BusSignal<RecordWake<T>>) => void;
 
-/** The waiters of one stream request. */
 interface StreamWaiters<T extends FamilyTypes> {
   readonly name: string;
   /**

@@ -7,7 +7,6 @@ export interface AcpAgentOptions {
   readonly token: TokenSource;
   /** The agent to talk to; the server's default agent when absent. */
   readonly agent?: string;
-  /** The version of this program. */
   readonly version: string;
   /**
    * Writes a line for the operator, not to standard output, which belongs to the protocol. The lines contain no texts

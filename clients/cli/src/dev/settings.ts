@@ -11,7 +11,7 @@ export interface DevServer {
   readonly vaultKey: string;
 }
 
-/** The only tenant of the development server. Below: the person whom commands ask by default. */
+/** The only tenant of the development server, and the person whom its commands ask by default. */
 export const DEV_TENANT = 'dev';
 export const DEV_USER = 'me';
 

@@ -18,6 +18,10 @@ export interface TerminalHandlerOptions {
 
 /**
  * Asks in the terminal of this process, secrets included. Without a terminal it cannot ask, and the next handler does.
+ *
+ * @example
+ * const elicitor = createElicitor({ handlers: [createTerminalHandler()] });
+ * const outcome = await elicitor.ask({ kind: 'secret', message: 'The token of the deployment?' });
  */
 export function createTerminalHandler(options: TerminalHandlerOptions = {}): ElicitationHandler {
   const { streams = { input: process.stdin, output: process.stdout }, priority = 10 } = options;

@@ -23,7 +23,7 @@ interface TerminalQuestion {
   readonly url?: string | undefined;
   /** True for a hidden input. */
   readonly isSecret?: boolean;
-  /** The earlier input. Below: what is wrong with it. */
+  /** The earlier input; `faults` says what is wrong with it. */
   readonly earlier?: Readonly<TerminalContent> | undefined;
   readonly faults?: readonly AnswerFault[];
 }

@@ -9,7 +9,6 @@ import { numberIn, shortDuration } from '../parts/times.ts';
 type KindCounts = Counts['elicitations'];
 type CountedKind = 'elicitations' | 'approvals';
 
-/** The colour of each outcome. */
 const OUTCOME_TONES: Readonly<Record<string, string>> = {
   accepted: 'good',
   approved: 'good',

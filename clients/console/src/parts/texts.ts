@@ -24,7 +24,6 @@ export function wordOf(words: Readonly<Record<string, string>>, state: string): 
   return (Object.hasOwn(words, state) ? words[state] : undefined) ?? readableLine(state);
 }
 
-/** The tone of each state. */
 const TONES: Readonly<Record<string, string>> = {
   pending: 'wait',
   opened: 'wait',

@@ -8,9 +8,7 @@ interface EarlierMessage {
   readonly parts: readonly object[];
 }
 
-/**
- * Earlier messages must leave room for the last one. Below: their number must stay below the server's limit of 1000.
- */
+/** Earlier messages must leave room for the last one, and their number must stay below the server's limit of 1000. */
 const EARLIER_BYTES_MAX = 100_000;
 const EARLIER_MESSAGES_MAX = 200;
 const ANSWER = 'data-elicitation-response';

@@ -32,7 +32,13 @@ export class ChatStreamError extends ParleyClientError {
   }
 }
 
-/** Recognises a ChatStreamError by its properties, so that it also works across two copies of this package. */
+/**
+ * Recognises a ChatStreamError by its properties, so that it also works across two copies of this package.
+ *
+ * @example
+ * if (isChatStreamError(chat.error, 'outcome-unknown')) offerToSendAgain();
+ * else if (isChatStreamError(chat.error)) await chat.resumeStream();
+ */
 export function isChatStreamError(error: unknown, reason?: ChatStreamReason): error is ChatStreamError {
   if (!isParleyClientError(error) || !('reason' in error)) return false;
   return reason === undefined || error.reason === reason;

@@ -50,6 +50,9 @@ const ANSWERS_MAX = 10;
  * Creates an elicitor. Among the handlers that can show a prompt, the one with the highest priority shows it; if it
  * fails, the next one does. After an invalid answer, the page is shown again with the fault of each field. After ten
  * invalid answers to one page, a handler counts as failed.
+ *
+ * @example
+ * const elicitor = createElicitor({ handlers: [createParleyHandler({ client, userId: 'ada' })], timeoutSeconds: 600 });
  */
 export function createElicitor(options: ElicitorOptions): Elicitor {
   const handlers = [...options.handlers].sort((a, b) => (b.priority ?? 0) - (a.priority ?? 0));

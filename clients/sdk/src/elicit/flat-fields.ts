@@ -8,7 +8,7 @@ import type { FormSchema } from '@parley/core/domain/forms/schema';
 import type { FormField } from '@parley/core/domain/forms/value';
 import type { AskField, ChoiceOption, FieldValue, OptionalField } from './asks.ts';
 
-/** The choice for a text of the person's own. Below: the suffix of the field that takes the text. */
+/** The choice for a text of the person's own, and the suffix of the field that takes the text. */
 const OTHER = '__other__';
 const OTHER_FIELD = '_other';
 

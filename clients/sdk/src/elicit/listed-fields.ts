@@ -16,6 +16,10 @@ export interface ListedField {
 /**
  * The fields of a form from a list of `{name, prompt, type, options}`. Throws `invalid_request` for a type that no form
  * can carry. For a secret, use the kind `secret`.
+ *
+ * @example
+ * const fields = fieldsOfList([{ name: 'city', prompt: 'Which city?', type: 'choice', options: ['Bern', 'Basel'] }]);
+ * await elicitor.ask({ kind: 'form', message: 'Where to?', fields });
  */
 export function fieldsOfList(list: readonly unknown[]): Readonly<Record<string, OptionalField>> {
   return Object.fromEntries(list.map((item, at) => [nameOf(item, at), fieldOf(item as ListedField)]));

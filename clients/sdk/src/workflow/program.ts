@@ -36,7 +36,13 @@ export function* ask<const Asked extends Ask>(
   return (yield { ask: asked }) as AnswerOf<Asked>;
 }
 
-/** Asks within a workflow and returns the outcome, so that a refusal need not be caught. */
+/**
+ * Asks within a workflow and returns the outcome, so that a refusal need not be caught.
+ *
+ * @example
+ * const outcome = yield* askForOutcome({ kind: 'confirmation', message: 'Delete it?' });
+ * if (outcome.status !== 'accepted') return;
+ */
 export function* askForOutcome<const Asked extends Ask>(
   asked: Asked,
 ): Generator<WorkflowRequest, AskOutcome<AnswerOf<Asked>>, unknown> {
@@ -46,6 +52,9 @@ export function* askForOutcome<const Asked extends Ask>(
 /**
  * Runs a step once and returns its result, which must be JSON. If the process dies within the step, the step runs again
  * with the same key.
+ *
+ * @example
+ * const order = yield* step('order', ({ key }) => shop.order({ item, idempotencyKey: key }));
  */
 export function* step<Result>(
   name: string,

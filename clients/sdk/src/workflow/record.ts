@@ -33,7 +33,12 @@ export interface ParleyRecordOptions extends ClientOptions {
   readonly userId: string;
 }
 
-/** A record stored by Parley, which survives this process. It needs a service key with the scope `ask`. */
+/**
+ * A record stored by Parley, which survives this process. It needs a service key with the scope `ask`.
+ *
+ * @example
+ * createParleyRecord({ baseUrl, token: serviceKey, workflowId: `onboarding-${team}`, userId: 'ada' });
+ */
 export function createParleyRecord(options: ParleyRecordOptions): WorkflowRecord {
   const { baseUrl, token, workflowId, userId, retry } = options;
   const transport = createTransport({

@@ -34,7 +34,7 @@ interface CallProps {
   readonly isReady: boolean;
   /** True if another call of the card is being edited. */
   readonly isEditTaken: boolean;
-  /** The form of the arguments while they are edited. Below: the errors that belong to no field. */
+  /** The form of the arguments while they are edited; `strayErrors` belong to none of its fields. */
   readonly fields: TemplateResult | undefined;
   readonly strayErrors: readonly string[];
   /** The names of arguments that the form does not change. */

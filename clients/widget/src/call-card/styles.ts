@@ -1,6 +1,6 @@
 import { css } from '../css.ts';
 
-/** The page around the cards, in the colours of its host where they are told. */
+/** The styles of the page around the cards, in the colours of its host if the host gives them. */
 export const pageStyles = css`
   :root {
     color-scheme: light dark;

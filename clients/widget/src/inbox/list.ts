@@ -50,10 +50,10 @@ export interface InboxListOptions<Item extends InboxRecord> extends LineKind<Ite
 
 /** The open records of one person, and for a few seconds those that have ended. */
 export interface InboxList<Item extends InboxRecord> {
-  /** Undefined until the first list arrives. */
+  /** Undefined until the first list has come. */
   readonly lines: readonly InboxLine<Item>[] | undefined;
   readonly connection: Connection;
-  /** The number of open records; undefined until the first list arrives. */
+  /** The number of open records; undefined until the first list has come. */
   readonly waiting: number | undefined;
   /** Follows the server until `stop`. A later start keeps the lines. */
   start(): void;

@@ -5,7 +5,6 @@ import type { ListOrder } from '../tenant-lists.ts';
 export interface DeadLetter {
   readonly deliveryId: string;
   readonly elicitationId: string;
-  /** Number of attempts. */
   readonly attempts: number;
   readonly lastError: WebhookFault;
   /** HTTP status of the receiver's last reply, if it replied. */

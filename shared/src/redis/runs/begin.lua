@@ -19,13 +19,13 @@
 -- listed: zset of the tenant's turns in the bucket, see tenants/scores. watched: see tenants/tell-change. fence: exists
 -- after an erasure of the person. usage, usageEnds: see runs/usage. turns: set of the keys of the person's running
 -- turns. tokens: the token counter of a day
--- --
--- -- Returns {1, term, writer's sequence number} when begun, also for a repeat of this call;
--- --         {0, stream request} if another turn is running, and no quota refuses this one;
--- --         {2, conversation} if an earlier call asked for the same, or if this call did and the turn was taken over or ended;
--- --         {3} if an earlier call asked for something else;
--- --         {4, quota, ms until part of it is released} if a quota is used up;
--- --         {5, ms} if the person was erased and the fence lasts for that long.
+--
+-- Returns {1, term, writer's sequence number} when begun, also for a repeat of this call;
+--         {0, stream request} if another turn is running, and no quota refuses this one;
+--         {2, conversation} if an earlier call asked for the same, or if this call did and the turn was taken over or ended;
+--         {3} if an earlier call asked for something else;
+--         {4, quota, ms until part of it is released} if a quota is used up;
+--         {5, ms} if the person was erased and the fence lasts for that long.
 local run = key.run
 
 local knownOwner, term, writerSeq, status, begunBy, askedBefore, knownConversation = unpack(redis.call('HMGET', run,

@@ -1,4 +1,4 @@
-/** Runs on Redis: one hash for each turn, written only by scripts. They hold the rules; this file calls them. */
+/** Runs on Redis: one hash for each turn, written only by scripts. The rules are in the scripts; this file calls them. */
 
 import { TIMEOUT_SECONDS_MAX } from '@parley/core/domain/elicitations/ask-input';
 import {

@@ -12,7 +12,6 @@ import { loadScript, type Script } from '../client/script.ts';
 
 const BUCKETS = Array.from({ length: BUCKET_COUNT }, (_, bucket) => bucket);
 
-/** A list in one bucket. */
 interface ListKey {
   readonly bucket: number;
   readonly key: string;

@@ -27,7 +27,12 @@ export interface McpHandlerOptions {
   readonly priority?: number;
 }
 
-/** Asks through the elicitation of an MCP client. It cannot ask for secrets, because MCP forbids them in forms. */
+/**
+ * Asks through the elicitation of an MCP client. It cannot ask for secrets, because MCP forbids them in forms.
+ *
+ * @example
+ * createMcpHandler({ elicit: (params, options) => server.elicitInput(params, options), capability });
+ */
 export function createMcpHandler({
   elicit,
   capability,

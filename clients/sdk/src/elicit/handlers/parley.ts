@@ -16,6 +16,9 @@ export interface ParleyHandlerOptions {
 
 /**
  * Asks through Parley: durably, and on every surface of the person. It cannot ask for secrets, which no form may carry.
+ *
+ * @example
+ * createElicitor({ handlers: [createParleyHandler({ client, userId: 'ada' })] });
  */
 export function createParleyHandler(options: ParleyHandlerOptions): ElicitationHandler {
   const { client, priority = 100 } = options;
