@@ -1,11 +1,10 @@
 /**
- * Builds the console: `node build.mjs [file]` writes one JSON file, by default dist/console.json. It fails when the
- * files of the first page exceed their budget, or when a file contains something that a strict content security policy
- * refuses.
+ * Builds the console: `node build.mjs [file]` writes one JSON file, by default dist/console.json. It fails when the files of
+ * the first page exceed their budget, or when a file contains something that a strict content security policy refuses.
  *
- * The JSON has `page`, the same for each path below /console, and `assets` by their names below /console/assets/. A
- * name contains a digest, so assets may be cached for ever, but the page must not be. A single file can be read by the
- * api and included in its bundle.
+ * The JSON has `page`, the same for each path below /console, and `assets` by their names below /console/assets/. A name
+ * contains a digest, so assets may be cached for ever, but the page must not be. A single file can be read by the api and
+ * included in its bundle.
  */
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';

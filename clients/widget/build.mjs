@@ -1,7 +1,6 @@
 /**
- * Builds the widget: `node build.mjs` writes dist/. It fails when a card exceeds its size budget, or contains something
- * that a strict content security policy refuses. Each step is a function, so that a test can call it with its own
- * folder.
+ * Builds the widget: `node build.mjs` writes dist/. It fails when a card exceeds its size budget, or contains something that a
+ * strict content security policy refuses. Each step is a function, so that a test can call it with its own folder.
  */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -67,8 +66,8 @@ export function gzipSize(code) {
 const FILES_APART = [CARD, APPROVAL_CARD, 'elicitation-inbox', 'strings-de'];
 
 /**
- * Leaves imports of elements and languages to their own files, so that a page loads each file once, and only those that
- * it needs.
+ * Leaves imports of elements and languages to their own files, so that a page loads each file once, and only those that it
+ * needs.
  */
 const filesApart = {
   name: 'files-apart',
@@ -104,8 +103,8 @@ export const leanStyles = {
 };
 
 /**
- * Lit's packages find each other by these names. Here they are in one file, and no other file uses its Lit, so the
- * names may be shortened.
+ * Lit's packages find each other by these names. Here they are in one file, and no other file uses its Lit, so the names may be
+ * shortened.
  */
 const LIT_INTERNALS = /^_\$[A-Z]/;
 
@@ -142,8 +141,8 @@ export async function bundle(name, outdir = join(HERE, 'dist')) {
 }
 
 async function leanCode(text) {
-  // In minified code, only mark-up in templates still has line breaks. Beside a tag they can be removed, because all
-  // elements there are boxes; elsewhere they become blanks.
+  // In minified code, only mark-up in templates still has line breaks. Beside a tag they can be removed, because all elements
+  // there are boxes; elsewhere they become blanks.
   const lean = text.replace(/(?<=>)\n\s+|\n\s+(?=<)/gu, '').replace(/\n\s+/gu, ' ');
   // A second pass inlines constants of other sources and gives the shortest names to what is used most.
   const { code } = await transform(lean, {

@@ -1,6 +1,6 @@
 /**
- * Answers one elicitation in the terminal, from showing it to the recorded answer. Drawing prompts is in `terminal/`,
- * approvals are in `deciding.ts`.
+ * Answers one elicitation in the terminal, from showing it to the recorded answer. Drawing prompts is in `terminal/`, approvals
+ * are in `deciding.ts`.
  */
 
 import { isParleyClientError } from '@parley/core';
@@ -31,8 +31,8 @@ export function countdownOf({
 }
 
 /**
- * Shows an elicitation and sends the answer; after a refusal, asks again for the refused fields. A question that ends
- * elsewhere disappears from the screen. Resolves with the latest state of the elicitation.
+ * Shows an elicitation and sends the answer; after a refusal, asks again for the refused fields. A question that ends elsewhere
+ * disappears from the screen. Resolves with the latest state of the elicitation.
  */
 export async function answerInTerminal(
   parts: AnsweringParts,

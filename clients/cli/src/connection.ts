@@ -16,8 +16,8 @@ const DEFAULT_URL = 'http://localhost:3000';
 const DAY_SECONDS = 86_400;
 
 /**
- * The connection that options and environment describe, or else that of the local development server. The token is
- * never an argument, because other users of a machine can read arguments.
+ * The connection that options and environment describe, or else that of the local development server. The token is never an
+ * argument, because other users of a machine can read arguments.
  */
 export function connectionOf(
   command: Command,

@@ -57,10 +57,7 @@ export function print({ stdout }: CliContext, text: string): void {
   stdout.write(`${text}\n`);
 }
 
-/**
- * Makes untrusted text of several lines safe for a terminal. A carriage return could overwrite earlier text of its
- * line.
- */
+/** Makes untrusted text of several lines safe for a terminal. A carriage return could overwrite earlier text of its line. */
 export function shownText(text: string): string {
   return readable(text.replaceAll(/\r\n?/g, '\n'));
 }

@@ -34,8 +34,8 @@ interface DecidingParts extends CliConnection {
 }
 
 /**
- * Shows a call that waits for an approval, and records the person's decision. Leaving the prompt decides nothing.
- * Resolves with the latest state of the approval.
+ * Shows a call that waits for an approval, and records the person's decision. Leaving the prompt decides nothing. Resolves with
+ * the latest state of the approval.
  */
 export async function decideInTerminal(
   { screen, signal, ...connection }: DecidingParts,

@@ -24,8 +24,7 @@ export interface CliEnv {
   /** `VISUAL` or `EDITOR`: the command that starts the person's text editor. */
   readonly editor: string | undefined;
   /**
-   * The person's language from `LC_ALL`, `LC_MESSAGES` or `LANG`, such as `de-DE`; undefined for the locales `C` and
-   * `POSIX`.
+   * The person's language from `LC_ALL`, `LC_MESSAGES` or `LANG`, such as `de-DE`; undefined for the locales `C` and `POSIX`.
    */
   readonly language: string | undefined;
   /** `PATH`: where a shell looks for programs. */

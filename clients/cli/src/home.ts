@@ -6,8 +6,8 @@ import { usageError } from './exit-code.ts';
 const PRIVATE = 0o700;
 
 /**
- * The folder for the command's own files, created if absent. Only its owner may read a folder that the command created.
- * An existing folder that PARLEY_HOME names keeps its permissions, because it may also serve others.
+ * The folder for the command's own files, created if absent. Only its owner may read a folder that the command created. An
+ * existing folder that PARLEY_HOME names keeps its permissions, because it may also serve others.
  */
 export function homeFolder({ home, configHome, userHome }: CliEnv): string {
   const base = configHome ?? (userHome === undefined ? undefined : join(userHome, '.config'));

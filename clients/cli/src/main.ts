@@ -21,8 +21,7 @@ process.on('SIGHUP', interrupt);
 const CLOSED_MS = 10_000;
 let closedBy: number | undefined;
 
-// A reader such as `head` may close the pipe. The command then ends in order, so that no process that it started
-// survives.
+// A reader such as `head` may close the pipe. The command then ends in order, so that no process that it started survives.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (closedBy !== undefined) return;
   closedBy = error.code === 'EPIPE' ? EXIT.accepted : EXIT.failed;

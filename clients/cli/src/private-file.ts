@@ -5,8 +5,8 @@ import { renameSync, writeFileSync } from 'node:fs';
 const PRIVATE = 0o600;
 
 /**
- * Writes data that only its owner may read to a new file beside `file`, and returns the path. The name is random, and
- * an existing file or symbolic link is never opened, so nobody can prepare one.
+ * Writes data that only its owner may read to a new file beside `file`, and returns the path. The name is random, and an
+ * existing file or symbolic link is never opened, so nobody can prepare one.
  */
 export function writeDraft(file: string, data: string | Uint8Array): string {
   const draft = `${file}.${randomUUID()}`;

@@ -17,8 +17,7 @@ export interface AnswerFlags {
 export const ANSWER_FIELD = 'answer';
 
 /**
- * The form with one field that the flags describe; a text field without flags. Throws a usage error for contradictory
- * flags.
+ * The form with one field that the flags describe; a text field without flags. Throws a usage error for contradictory flags.
  */
 export function schemaOfFlags(flags: AnswerFlags, title: string): FormSchemaInput {
   return {

@@ -11,8 +11,8 @@ import {
 import { type HttpCall, pathSegment, type Transport } from './transport.ts';
 
 /**
- * A person's decision on a tool call. `arguments` are all arguments of the call, with masked values unchanged. The
- * model reads `reason`.
+ * A person's decision on a tool call. `arguments` are all arguments of the call, with masked values unchanged. The model reads
+ * `reason`.
  */
 export type ApprovalChoice =
   | { readonly decision: 'approve'; readonly remember?: boolean }
@@ -38,8 +38,8 @@ export function answerLinkPath(id: string): string {
   return `${records}/${pathSegment(id)}/answer-link`;
 }
 
-// The calls are functions, not methods of one object, so that a bundle contains only those that it uses. They reject
-// with the errors of the transport's `request`.
+// The calls are functions, not methods of one object, so that a bundle contains only those that it uses. They reject with the
+// errors of the transport's `request`.
 
 export async function readApproval(
   transport: Transport,

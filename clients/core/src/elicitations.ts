@@ -1,6 +1,6 @@
 /**
- * The calls about elicitations that all clients make, with the paths and bodies of the HTTP API. Retries and tokens are
- * in `transport.ts`.
+ * The calls about elicitations that all clients make, with the paths and bodies of the HTTP API. Retries and tokens are in
+ * `transport.ts`.
  */
 
 import type { Elicitation } from './domain/elicitations/elicitation.ts';
@@ -48,8 +48,8 @@ export function elicitationPath(
   return `${ELICITATIONS_PATH}/${pathSegment(elicitationId)}${action}`;
 }
 
-// The calls are functions, not methods of one object, so that a bundle contains only those that it uses. They reject
-// with the errors of the transport's `request`.
+// The calls are functions, not methods of one object, so that a bundle contains only those that it uses. They reject with the
+// errors of the transport's `request`.
 
 export async function readElicitation(
   transport: Transport,
@@ -85,8 +85,7 @@ export async function sendAnswer(
   const path = elicitationPath(elicitationId, '/response');
   const body = { ...answer, responseId: answer.responseId ?? createRandomId() };
   const call = { method: 'POST', path, body, keepalive, signal } as const;
-  // The reply is checked within the try, so that `isRetryable` also decides about a reply that does not come from
-  // Parley.
+  // The reply is checked within the try, so that `isRetryable` also decides about a reply that does not come from Parley.
   return parseElicitation(await transport.request(call, { ...limits, checkReply: parseElicitation }));
 }
 

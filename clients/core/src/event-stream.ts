@@ -15,9 +15,7 @@ interface ReadStreamOptions extends Partial<SseHandlers> {
   readonly signal?: AbortSignal | undefined;
 }
 
-/**
- * Sends a call once, and waits at most `attemptMs` for the headers. Throws ParleyClientError, or the signal's reason.
- */
+/** Sends a call once, and waits at most `attemptMs` for the headers. Throws ParleyClientError, or the signal's reason. */
 export async function openResponse(
   transport: Transport,
   call: HttpCall,
@@ -36,8 +34,8 @@ export async function openResponse(
 }
 
 /**
- * Reads the events of one connection. Returns when the connection ends cleanly; throws `unavailable` when it breaks or
- * stays idle.
+ * Reads the events of one connection. Returns when the connection ends cleanly; throws `unavailable` when it breaks or stays
+ * idle.
  */
 export async function* readEventStream(
   { body, headers, status }: Response,

@@ -1,6 +1,6 @@
 /**
- * Reads Parley's event streams: events of a stream request, and snapshots and changes of an inbox. Connections and
- * reconnecting are in `follow.ts`.
+ * Reads Parley's event streams: events of a stream request, and snapshots and changes of an inbox. Connections and reconnecting
+ * are in `follow.ts`.
  */
 
 import type { Approval } from './domain/approvals/approval.ts';
@@ -69,8 +69,8 @@ export function streamItemOf(event: SseEvent): StreamItem {
 }
 
 /**
- * Reads the events of an inbox, over all connections of one reader. A snapshot comes in parts and becomes one item with
- * its last part. For the earlier parts, the result is undefined.
+ * Reads the events of an inbox, over all connections of one reader. A snapshot comes in parts and becomes one item with its
+ * last part. For the earlier parts, the result is undefined.
  */
 export function createInboxReader(): (event: SseEvent) => InboxItem | undefined {
   let parts: Elicitation[] = [];

@@ -15,10 +15,7 @@ export interface FollowEventsOptions {
   readonly isRetryable?: ((error: unknown) => boolean) | undefined;
   /** Whether an event resets the back-off. Called without an event for a comment. @default always */
   readonly resetsBackoff?: ((event?: SseEvent) => boolean) | undefined;
-  /**
-   * Called before the delay when a connection ended or could not be opened, with the server's Retry-After if it
-   * refused.
-   */
+  /** Called before the delay when a connection ended or could not be opened, with the server's Retry-After if it refused. */
   readonly onDisconnect?: ((retryAfterSeconds: number | undefined) => void) | undefined;
 }
 
@@ -26,8 +23,8 @@ export interface FollowEventsOptions {
 const HEARTBEAT_TIMEOUT_MS = 45_000;
 
 /**
- * Reads an event stream and reconnects after the last yielded event. Ends when the signal is aborted; throws when the
- * server refuses the stream.
+ * Reads an event stream and reconnects after the last yielded event. Ends when the signal is aborted; throws when the server
+ * refuses the stream.
  */
 export async function* followEvents(
   transport: Transport,

@@ -2,8 +2,7 @@ import type { ErrorCode } from './domain/errors.ts';
 import { ParleyClientError, type Problem } from './errors.ts';
 
 /**
- * The codes that this client knows, with their statuses. If a proxy replies instead of Parley, the status determines
- * the code.
+ * The codes that this client knows, with their statuses. If a proxy replies instead of Parley, the status determines the code.
  */
 const STATUS_OF: Readonly<Record<ErrorCode, number | undefined>> = {
   invalid_request: 400,
@@ -82,8 +81,7 @@ function codeOfStatus(status: number): ErrorCode {
   return code ?? (status >= 500 ? 'internal' : 'invalid_request');
 }
 
-// The date form is ignored, because it depends on the local clock, which may be wrong. Without a number, the back-off
-// decides.
+// The date form is ignored, because it depends on the local clock, which may be wrong. Without a number, the back-off decides.
 function parseRetryAfter(header: string | null): number | undefined {
   return header !== null && /^[0-9]{1,9}$/.test(header) ? Number(header) : undefined;
 }

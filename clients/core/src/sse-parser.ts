@@ -15,9 +15,7 @@ export interface SseHandlers {
   readonly onRetry?: ((delayMs: number) => void) | undefined;
 }
 
-/**
- * Parses an event stream (WHATWG HTML, server-sent events). The returned function takes the text in pieces of any size.
- */
+/** Parses an event stream (WHATWG HTML, server-sent events). The returned function takes the text in pieces of any size. */
 export function createSseParser({ onEvent, onComment, onRetry }: SseHandlers): (text: string) => void {
   /** The last line, if it is not complete yet. */
   let partialLine = '';

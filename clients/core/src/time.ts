@@ -11,8 +11,8 @@ export function sleep(ms: number, signal: AbortSignal | undefined): Promise<void
 }
 
 /**
- * Runs something that may hang. Rejects with `unavailable` after `timeoutMs`, or with the reason of `signal`, whichever
- * comes first. Then the signal passed to `run` is aborted, and its result is ignored.
+ * Runs something that may hang. Rejects with `unavailable` after `timeoutMs`, or with the reason of `signal`, whichever comes
+ * first. Then the signal passed to `run` is aborted, and its result is ignored.
  */
 export async function withTimeout<T>(
   timeoutMs: number,

@@ -1,6 +1,6 @@
 /**
- * Sends HTTP calls with a token, retries and time limits; all clients share it. It does not know what calls mean, only
- * which of them may be repeated.
+ * Sends HTTP calls with a token, retries and time limits; all clients share it. It does not know what calls mean, only which of
+ * them may be repeated.
  */
 
 import { isParleyClientError, isTransient, ParleyClientError } from './errors.ts';
@@ -8,10 +8,7 @@ import { isProblemType, readRefusal } from './problem.ts';
 import { createBackoff, type RetrySettings } from './retry.ts';
 import { sleep, withTimeout } from './time.ts';
 
-/**
- * A bearer token, or a function that returns one for each request. If the function throws, the call fails with its
- * error.
- */
+/** A bearer token, or a function that returns one for each request. If the function throws, the call fails with its error. */
 export type TokenSource = string | (() => string | Promise<string>);
 
 /** One HTTP request to Parley. */
@@ -146,8 +143,8 @@ export function createTransport(options: TransportOptions): Transport {
 }
 
 /**
- * The root for a transport, from a base URL that a user of the SDK gives: http or https, perhaps with a path, and in a
- * browser relative to the page. Throws `invalid_request` for anything else.
+ * The root for a transport, from a base URL that a user of the SDK gives: http or https, perhaps with a path, and in a browser
+ * relative to the page. Throws `invalid_request` for anything else.
  */
 export function resolveBaseUrl(baseUrl: string): string {
   const page = globalThis.location?.href;

@@ -1,6 +1,6 @@
 /**
- * The client of Parley: every call that a program makes to ask, answer and follow. Retries are in `clients/core`, and
- * asking over other protocols is in `elicit/`.
+ * The client of Parley: every call that a program makes to ask, answer and follow. Retries are in `clients/core`, and asking
+ * over other protocols is in `elicit/`.
  */
 
 import {
@@ -47,10 +47,7 @@ export interface ClientOptions {
 }
 
 export interface AskOptions extends CallOptions {
-  /**
-   * 1 to 255 printable ASCII characters; created when absent. With its own key, a restarted process may repeat the
-   * call.
-   */
+  /** 1 to 255 printable ASCII characters; created when absent. With its own key, a restarted process may repeat the call. */
   readonly idempotencyKey?: string;
 }
 
@@ -82,15 +79,15 @@ export interface AskedElicitation<Content> {
   /** The new elicitation. Store its `elicitationId` to call `outcomeOf` later. */
   readonly elicitation: Elicitation;
   /**
-   * The outcome. Waiting starts when this property is first read, so that a process that only asks can end. A rejection
-   * that nobody awaits is ignored.
+   * The outcome. Waiting starts when this property is first read, so that a process that only asks can end. A rejection that
+   * nobody awaits is ignored.
    */
   readonly outcome: Promise<Outcome<Content>>;
 }
 
 /**
- * A client of Parley. A call is retried for up to `giveUpMs` after a lost connection, a 5xx or a 429. Every call is
- * safe to repeat. All calls reject with ParleyClientError.
+ * A client of Parley. A call is retried for up to `giveUpMs` after a lost connection, a 5xx or a 429. Every call is safe to
+ * repeat. All calls reject with ParleyClientError.
  */
 export interface ParleyClient {
   /**

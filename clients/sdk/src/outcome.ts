@@ -1,6 +1,6 @@
 /**
- * Waits for the outcome of a question, through outages and restarts. Asking is in `client.ts`, and the outcomes of an
- * elicitor are in `elicit/outcome.ts`.
+ * Waits for the outcome of a question, through outages and restarts. Asking is in `client.ts`, and the outcomes of an elicitor
+ * are in `elicit/outcome.ts`.
  */
 
 import {

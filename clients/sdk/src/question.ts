@@ -20,8 +20,8 @@ export interface QuestionBase {
   /** Why the question is asked; `trigger` is a short code such as `agent` or `credential_required`. */
   readonly context?: Readonly<Partial<NonNullable<AskInput['context']>>>;
   /**
-   * Up to ten short labels by which operators find the question. They are not protected like content, so put nothing
-   * personal there.
+   * Up to ten short labels by which operators find the question. They are not protected like content, so put nothing personal
+   * there.
    */
   readonly tags?: readonly string[];
   /** An https URL that receives a signed POST when the question ends (docs/webhooks.md). */

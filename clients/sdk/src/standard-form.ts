@@ -12,8 +12,8 @@ type StandardResult<Output> =
   | { readonly issues: readonly StandardIssue[] };
 
 /**
- * A schema object of a library such as zod, which describes itself as JSON Schema and checks values
- * (standardschema.dev, `StandardSchemaV1` with `StandardJSONSchemaV1`).
+ * A schema object of a library such as zod, which describes itself as JSON Schema and checks values (standardschema.dev,
+ * `StandardSchemaV1` with `StandardJSONSchemaV1`).
  */
 export interface StandardForm<Output = unknown> {
   readonly '~standard': {
@@ -31,10 +31,7 @@ export function isStandardForm(schema: FormSchemaInput | StandardForm): schema i
   return '~standard' in schema;
 }
 
-/**
- * The form that a schema object describes. Throws `invalid_request` if the object cannot describe itself as JSON
- * Schema.
- */
+/** The form that a schema object describes. Throws `invalid_request` if the object cannot describe itself as JSON Schema. */
 export function formOf(schema: StandardForm): FormSchemaInput {
   try {
     const { properties, ...form } = schema['~standard'].jsonSchema.input({ target: 'draft-2020-12' });
@@ -46,8 +43,8 @@ export function formOf(schema: StandardForm): FormSchemaInput {
 }
 
 /**
- * Converts an answer to the schema object's own type, with its transformations. Throws `invalid_answer` if the object
- * refuses what the JSON Schema accepts, for example by a refinement.
+ * Converts an answer to the schema object's own type, with its transformations. Throws `invalid_answer` if the object refuses
+ * what the JSON Schema accepts, for example by a refinement.
  */
 export async function parseAnswer(schema: StandardForm, content: unknown): Promise<unknown> {
   const result = await schema['~standard'].validate(content);

@@ -1,6 +1,5 @@
 /**
- * The approvals that the gallery shows, in every state. Questions are in `states.ts`, and the page itself is in
- * `gallery.ts`.
+ * The approvals that the gallery shows, in every state. Questions are in `states.ts`, and the page itself is in `gallery.ts`.
  */
 
 import { type Approval, type ApprovalCard, isPending } from '../src/approvals.ts';

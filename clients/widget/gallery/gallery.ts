@@ -11,10 +11,7 @@ const query = new URLSearchParams(location.search);
 /** Refused forms take the focus and so scroll the page. After these presses, the gallery scrolls back to its top. */
 const presses: Promise<void>[] = [];
 
-/**
- * The switches in the address: `?theme=dark&lang=de&dir=rtl`. Without one, the setting of the page or the system
- * applies.
- */
+/** The switches in the address: `?theme=dark&lang=de&dir=rtl`. Without one, the setting of the page or the system applies. */
 const SWITCHES = { theme: ['light', 'dark'], lang: ['en', 'de'], dir: ['ltr', 'rtl'] } as const;
 
 function build(): void {

@@ -1,7 +1,4 @@
-/**
- * The form schemas of the gallery, also used as hostile and extreme examples. The cards that show them are in
- * `states.ts`.
- */
+/** The form schemas of the gallery, also used as hostile and extreme examples. The cards that show them are in `states.ts`. */
 
 /** A form with two or three fields, like most questions. */
 export const TRIP = {

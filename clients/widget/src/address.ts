@@ -3,10 +3,7 @@ import { type UrlWarning, warningsOfUrl } from '@parley/core/domain/url';
 /** Why a URL is never opened. */
 export type AddressRefusal = 'not_a_url' | 'not_web' | 'too_long';
 
-/**
- * The parts of a URL as the card shows them. `before + host + after` is `href`, which is exactly what the browser
- * opens.
- */
+/** The parts of a URL as the card shows them. `before + host + after` is `href`, which is exactly what the browser opens. */
 interface PageAddress {
   readonly kind: 'address';
   readonly href: string;

@@ -25,8 +25,8 @@ export interface CardOptions {
   /** The language of the cards; without it, the language of their nearest ancestor with a `lang`. */
   readonly lang?: string;
   /**
-   * True if the page keeps and resumes its chat stream, so that cards of questions need no stream of their own. Cards
-   * of approvals always follow their approvals themselves. @default false
+   * True if the page keeps and resumes its chat stream, so that cards of questions need no stream of their own. Cards of
+   * approvals always follow their approvals themselves. @default false
    */
   readonly fed?: boolean;
 }
@@ -34,9 +34,8 @@ export interface CardOptions {
 /** The cards of one chat: one for each question, and one for the calls of each step, however often their parts come. */
 export interface ElicitationCards {
   /**
-   * The card of a message part, updated from the part; undefined for other parts. The same question, and the approvals
-   * of one step, always return the same element, so that typed values are kept. Call this on every change of the
-   * message.
+   * The card of a message part, updated from the part; undefined for other parts. The same question, and the approvals of one
+   * step, always return the same element, so that typed values are kept. Call this on every change of the message.
    */
   cardFor(part: MessagePart): ElicitationCard | ApprovalCard | undefined;
 }

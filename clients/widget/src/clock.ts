@@ -3,8 +3,8 @@ interface ServerClock {
   /** The time on the server's clock; the browser's own time while that is unknown. */
   now(): number;
   /**
-   * Adjusts the clock by a `serverTime` (ISO 8601). With the round trip of its reply, the clock is set to it. Without,
-   * the time may be old, for example from a replayed stream, so it is only a lower bound.
+   * Adjusts the clock by a `serverTime` (ISO 8601). With the round trip of its reply, the clock is set to it. Without, the time
+   * may be old, for example from a replayed stream, so it is only a lower bound.
    */
   note(serverTime: string | undefined, roundTripMs?: number): void;
 }

@@ -10,8 +10,8 @@ export interface DomEventOptions extends CardOptions {
   /** @default 'ikp-data-elicitation-request' */
   readonly event?: string;
   /**
-   * Returns the element to which the card of a question is appended; without one, the card is not shown. Called again
-   * when the card is no longer in the page.
+   * Returns the element to which the card of a question is appended; without one, the card is not shown. Called again when the
+   * card is no longer in the page.
    */
   place(elicitation: Elicitation): Element | null | undefined;
 }

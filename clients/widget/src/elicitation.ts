@@ -5,8 +5,8 @@ import { isRecord } from '@parley/core/domain/plain-record';
 type Needed = 'elicitationId' | 'mode' | 'message' | 'status';
 
 /**
- * An elicitation as the widget accepts it: the wire form of `/v1`, with only four required fields, because pages also
- * pass what came with a chat stream. Times are ISO 8601.
+ * An elicitation as the widget accepts it: the wire form of `/v1`, with only four required fields, because pages also pass what
+ * came with a chat stream. Times are ISO 8601.
  */
 export type Elicitation = Readonly<
   Pick<Wire, Needed> &
@@ -47,8 +47,8 @@ export function isOpen({ status }: { readonly status: Status }): boolean {
 }
 
 /**
- * The newer of two views of one elicitation. A status never goes back, so the later status wins, whichever view came
- * first. For equal statuses, the later `serverTime` wins, or `next` if the times are missing or equal.
+ * The newer of two views of one elicitation. A status never goes back, so the later status wins, whichever view came first. For
+ * equal statuses, the later `serverTime` wins, or `next` if the times are missing or equal.
  */
 export function newer(known: Elicitation | undefined, next: Elicitation): Elicitation {
   if (known === undefined || known.elicitationId !== next.elicitationId) return next;

@@ -1,6 +1,6 @@
 /**
- * The inbox element: two live lists, their rows and their cards. Following the lists is in `inbox/list.ts`, and
- * rendering rows in `inbox/view.ts`.
+ * The inbox element: two live lists, their rows and their cards. Following the lists is in `inbox/list.ts`, and rendering rows
+ * in `inbox/view.ts`.
  */
 
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
@@ -28,8 +28,8 @@ export interface InboxChange {
 }
 
 /**
- * `<elicitation-inbox>`: one person's open questions and approvals in all conversations, highest risk first. Each row
- * expands to its card. Only `server` is required. See docs/widget.md.
+ * `<elicitation-inbox>`: one person's open questions and approvals in all conversations, highest risk first. Each row expands
+ * to its card. Only `server` is required. See docs/widget.md.
  */
 export class ElicitationInbox extends LitElement {
   static override styles = inboxStyles;

@@ -1,6 +1,5 @@
 /**
- * The server object that a page gives to all cards and inboxes. Its parts are in `server/`: calls, caches, connection,
- * polling.
+ * The server object that a page gives to all cards and inboxes. Its parts are in `server/`: calls, caches, connection, polling.
  */
 
 import { type Approval, isPending, newerApproval } from './approval.ts';

@@ -8,8 +8,8 @@ const CALL_PAUSE_MS_MAX = 1_000;
 const SILENT_PAUSES_MAX = 8;
 
 /**
- * Runs a read or a repeatable command. Resolves with undefined when Redis is unavailable, so that a sleeper can ride
- * out an outage.
+ * Runs a read or a repeatable command. Resolves with undefined when Redis is unavailable, so that a sleeper can ride out an
+ * outage.
  */
 export async function ifAvailable<T>(run: () => Promise<T>): Promise<T | undefined> {
   try {
@@ -21,9 +21,9 @@ export async function ifAvailable<T>(run: () => Promise<T>): Promise<T | undefin
 }
 
 /**
- * The reads of one sleeper. While Redis is unavailable, the pause between two reads doubles up to some seconds, because
- * a pod may hold thousands of sleepers. The pause has jitter, for two reasons: sleepers must not all read at the same
- * moment, and a steady interval could always hit the bad phase of a connection that fails periodically.
+ * The reads of one sleeper. While Redis is unavailable, the pause between two reads doubles up to some seconds, because a pod
+ * may hold thousands of sleepers. The pause has jitter, for two reasons: sleepers must not all read at the same moment, and a
+ * steady interval could always hit the bad phase of a connection that fails periodically.
  */
 export class SleeperReads {
   #failures = 0;
@@ -42,16 +42,15 @@ export class SleeperReads {
   }
 
   /**
-   * The same as `pauseMs`, but the pause doubles after each pause in which nothing happened, up to eight times the
-   * regular one: most streams are silent, and lost notifications are rare.
+   * The same as `pauseMs`, but the pause doubles after each pause in which nothing happened, up to eight times the regular one:
+   * most streams are silent, and lost notifications are rare.
    */
   readerPauseMs(regularMs: number): number {
     return this.pauseMs(regularMs * this.#silentPauses);
   }
 
   /**
-   * Goes back to short pauses: a notification means that Redis may be available again, or that more notifications may
-   * follow.
+   * Goes back to short pauses: a notification means that Redis may be available again, or that more notifications may follow.
    */
   notified(): void {
     this.#failures = 0;

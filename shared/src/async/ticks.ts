@@ -4,9 +4,9 @@ import { WakeSignal } from './wake-signal.ts';
 export const TICK = Symbol('tick');
 
 /**
- * Yields the items of a source, and `TICK` when no item came for `tickMs()` or when `wake` was notified. When an item
- * and a notification coincide, only the item may be yielded. The generator ends with the source. A caller that stops
- * early does not wait for the source and must end it by the source's own signal.
+ * Yields the items of a source, and `TICK` when no item came for `tickMs()` or when `wake` was notified. When an item and a
+ * notification coincide, only the item may be yielded. The generator ends with the source. A caller that stops early does not
+ * wait for the source and must end it by the source's own signal.
  */
 export async function* withTicks<Item>(
   source: AsyncIterator<Item, unknown>,

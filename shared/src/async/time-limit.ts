@@ -1,6 +1,6 @@
 /**
- * Runs work under a signal that is aborted after `ms`, or when `signal` is. `AbortSignal.timeout` is no alternative:
- * Node 20 may garbage-collect a timeout signal that only `AbortSignal.any` refers to, and then it never fires.
+ * Runs work under a signal that is aborted after `ms`, or when `signal` is. `AbortSignal.timeout` is no alternative: Node 20
+ * may garbage-collect a timeout signal that only `AbortSignal.any` refers to, and then it never fires.
  */
 export async function withTimeLimit<Result>(
   ms: number,

@@ -2,9 +2,9 @@
 const SLEEP_MS_MAX = 0x7fffffff;
 
 /**
- * Wakes one sleeper, on a notification or when `signal` is aborted. A notification while nobody sleeps ends the next
- * sleep at once. This is a class because a pod holds one instance for each sleeper, and methods on a prototype take no
- * memory per instance.
+ * Wakes one sleeper, on a notification or when `signal` is aborted. A notification while nobody sleeps ends the next sleep at
+ * once. This is a class because a pod holds one instance for each sleeper, and methods on a prototype take no memory per
+ * instance.
  */
 export class WakeSignal {
   readonly #signal: AbortSignal | undefined;

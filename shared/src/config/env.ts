@@ -33,10 +33,7 @@ export class EnvError extends Error {
   }
 }
 
-/**
- * Converts the error of a server that could not listen. If another port would help, the error names the variable to
- * set.
- */
+/** Converts the error of a server that could not listen. If another port would help, the error names the variable to set. */
 export function listenFault(
   variable: 'PORT' | 'PARLEY_METRICS_PORT',
   env: Env,
@@ -54,8 +51,8 @@ export function listenFault(
 }
 
 /**
- * Reads and checks the environment of a service. An empty variable counts as unset. Throws EnvError with all faults.
- * The worker accepts no calls, so the settings that verify callers are optional for it.
+ * Reads and checks the environment of a service. An empty variable counts as unset. Throws EnvError with all faults. The worker
+ * accepts no calls, so the settings that verify callers are optional for it.
  */
 export function readEnv(
   service: 'api' | 'worker',

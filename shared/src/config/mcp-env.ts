@@ -18,8 +18,8 @@ export function faultsOfMcp({ PARLEY_MCP_URL: url, PARLEY_MCP_SECRET: secret, NO
 }
 
 /**
- * The secrets from which the keys of `requestState` are derived. The first one signs; all of them verify. Empty when
- * the pods share no secret.
+ * The secrets from which the keys of `requestState` are derived. The first one signs; all of them verify. Empty when the pods
+ * share no secret.
  */
 export function mcpSecretsOf(env: Env): readonly string[] {
   const secret = env.PARLEY_MCP_SECRET ?? env.PARLEY_JWT_SECRET;

@@ -4,9 +4,8 @@ import { FILE_VARIABLES } from './variables.ts';
 type Source = Readonly<Record<string, string | undefined>>;
 
 /**
- * The environment, completed by secrets from files: `NAME_FILE` is the path of a file with the value of `NAME`, as
- * Docker and Kubernetes mount secrets. A line break at the end of the file is not part of the value. An empty file
- * counts as unset.
+ * The environment, completed by secrets from files: `NAME_FILE` is the path of a file with the value of `NAME`, as Docker and
+ * Kubernetes mount secrets. A line break at the end of the file is not part of the value. An empty file counts as unset.
  */
 export function withSecretFiles(source: Source): {
   readonly source: Source;

@@ -3,9 +3,9 @@ import type { TelemetryExports } from '../observe/telemetry.ts';
 import { type Env, EnvError } from './env.ts';
 
 /**
- * What the process exports. Undefined when it exports nothing; then the OpenTelemetry SDK is not loaded. The SDK alone
- * would send to a collector on this machine by default; Parley exports only when a variable asks for it. Throws
- * `EnvError` for an unknown exporter or protocol.
+ * What the process exports. Undefined when it exports nothing; then the OpenTelemetry SDK is not loaded. The SDK alone would
+ * send to a collector on this machine by default; Parley exports only when a variable asks for it. Throws `EnvError` for an
+ * unknown exporter or protocol.
  */
 export function telemetryExports(env: Env): TelemetryExports | undefined {
   if (env.OTEL_SDK_DISABLED === 'true') return undefined;

@@ -1,6 +1,6 @@
 /**
- * The one schema of all environment variables, so that the start, the docs and the tests know the same names, defaults
- * and bounds. Checks across several variables are not here: `env.ts` and the files beside it make them.
+ * The one schema of all environment variables, so that the start, the docs and the tests know the same names, defaults and
+ * bounds. Checks across several variables are not here: `env.ts` and the files beside it make them.
  */
 
 import { hostname } from 'node:os';

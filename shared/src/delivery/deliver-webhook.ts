@@ -78,9 +78,9 @@ type DeliveryVerdict =
 const FINAL_FAULTS: ReadonlySet<WebhookFault> = new Set(['refused_url', 'refused_address', 'gone']);
 
 /**
- * Makes one attempt to deliver a webhook. It is safe to repeat: receivers recognise the webhook by its id, and a new
- * dead letter replaces an earlier one of the same delivery. Throws `unavailable` when the store cannot be reached; the
- * caller must then repeat the attempt.
+ * Makes one attempt to deliver a webhook. It is safe to repeat: receivers recognise the webhook by its id, and a new dead
+ * letter replaces an earlier one of the same delivery. Throws `unavailable` when the store cannot be reached; the caller must
+ * then repeat the attempt.
  */
 export async function deliverWebhook(
   deps: DeliverWebhookDeps,

@@ -1,6 +1,6 @@
 /**
- * Decides when a process looks for due outbox tasks, by announcements, timers and a slow backup scan. What happens to a
- * due task is in `dispatch.ts`.
+ * Decides when a process looks for due outbox tasks, by announcements, timers and a slow backup scan. What happens to a due
+ * task is in `dispatch.ts`.
  */
 
 import type { Outbox } from '../ports/delivery/outbox.ts';
@@ -9,10 +9,7 @@ import type { Dispatch } from './dispatch.ts';
 interface DispatchLoopOptions {
   readonly outbox: Pick<Outbox, 'watch' | 'nextInMs'>;
   readonly dispatch: Pick<Dispatch, 'kinds' | 'round'>;
-  /**
-   * How often all buckets are scanned as a backup, in ms. The interval grows up to 16 times while scans find nothing
-   * new.
-   */
+  /** How often all buckets are scanned as a backup, in ms. The interval grows up to 16 times while scans find nothing new. */
   readonly everyMs: number;
   readonly onError: (error: unknown) => void;
 }

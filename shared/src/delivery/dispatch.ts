@@ -1,6 +1,6 @@
 /**
- * Leases due outbox tasks, calls the handlers of their kinds and reports the results. When to look for tasks is not
- * decided here, but in `dispatch-loop.ts`.
+ * Leases due outbox tasks, calls the handlers of their kinds and reports the results. When to look for tasks is not decided
+ * here, but in `dispatch-loop.ts`.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -22,8 +22,8 @@ interface DispatchDeps {
   /** Called with each unexpected error of a handler. The task is retried. */
   readonly onFault: (error: unknown, kind: string) => void;
   /**
-   * How long a process leases a task, in ms. It must be longer than any handler takes. When a process dies, another one
-   * takes its tasks after this time. A minute by default.
+   * How long a process leases a task, in ms. It must be longer than any handler takes. When a process dies, another one takes
+   * its tasks after this time. A minute by default.
    */
   readonly leaseMs?: number;
 }
@@ -31,10 +31,10 @@ interface DispatchDeps {
 /** Handles the tasks of the outbox. */
 export interface Dispatch extends Deliveries {
   /**
-   * Starts every due task whose kind has a free place, and for about a second continues to start tasks as places become
-   * free. It does not wait for handlers, so one that hangs blocks only a place of its own kind. Several processes may
-   * run rounds at the same time. With `buckets`, only those are read. Returns the number of started tasks. Throws
-   * `unavailable` when a part of the outbox could not be read, after handling the other parts.
+   * Starts every due task whose kind has a free place, and for about a second continues to start tasks as places become free.
+   * It does not wait for handlers, so one that hangs blocks only a place of its own kind. Several processes may run rounds at
+   * the same time. With `buckets`, only those are read. Returns the number of started tasks. Throws `unavailable` when a part
+   * of the outbox could not be read, after handling the other parts.
    */
   round(signal?: AbortSignal, buckets?: readonly number[]): Promise<number>;
   /** For how long the oldest due task has been due, in ms; 0 when none is due. */
@@ -44,8 +44,8 @@ export interface Dispatch extends Deliveries {
 }
 
 const LEASE_MS = 60_000;
-// This lease is short because a person waits for tasks of immediate kinds: when this process dies, another one soon
-// takes the task.
+// This lease is short because a person waits for tasks of immediate kinds: when this process dies, another one soon takes the
+// task.
 const NOW_LEASE_MS = 2_000;
 const ROUND_MS = 1_000;
 const PAUSE_MS = 50;
@@ -117,8 +117,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
       if (!hadPlaces) waiting.push(bucket);
       else if (full.length > 0) done.more.push(bucket);
     }
-    // Buckets that were not read go first in the next pass; otherwise one full bucket would always be served before
-    // them.
+    // Buckets that were not read go first in the next pass; otherwise one full bucket would always be served before them.
     done.more.unshift(...waiting);
     return done;
   }
@@ -204,8 +203,7 @@ function collectNotes(
 }
 
 /**
- * Handles a task. When a task of an immediate kind is noted again during that, it is handled again at once, in the same
- * place.
+ * Handles a task. When a task of an immediate kind is noted again during that, it is handled again at once, in the same place.
  */
 async function handle(
   deps: DispatchDeps,
@@ -221,8 +219,7 @@ async function handle(
 }
 
 /**
- * Handles a task once and reports the result to the outbox. Returns true when the task is done but was noted again
- * during that.
+ * Handles a task once and reports the result to the outbox. Returns true when the task is done but was noted again during that.
  */
 async function attempt(
   { outbox, onFault }: DispatchDeps,

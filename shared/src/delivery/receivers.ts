@@ -1,6 +1,6 @@
 /**
- * Keeps slow or hanging receivers from using up all delivery places of a process. It knows hosts and durations only;
- * what is delivered, and the retries, are not its business.
+ * Keeps slow or hanging receivers from using up all delivery places of a process. It knows hosts and durations only; what is
+ * delivered, and the retries, are not its business.
  */
 
 /** A place for one delivery, or the time after which to ask again. */
@@ -10,8 +10,8 @@ type ReceiverEntry =
 
 export interface ReceiverPlace {
   /**
-   * Makes one call of this delivery and measures how fast the receiver replies. `hasReplied` tells whether the result
-   * was a reply at all, of whatever kind.
+   * Makes one call of this delivery and measures how fast the receiver replies. `hasReplied` tells whether the result was a
+   * reply at all, of whatever kind.
    */
   call<Reply>(send: () => Promise<Reply>, hasReplied: (reply: Reply) => boolean): Promise<Reply>;
   /** Frees the place. */
@@ -37,8 +37,7 @@ interface Known {
 export const RECEIVER_PLACES = 48;
 
 const SLOW_MS = 5_000;
-// Two calls are enough to find out that a host is quick, and few enough that a tenant's share serves a dozen hosts that
-// hang.
+// Two calls are enough to find out that a host is quick, and few enough that a tenant's share serves a dozen hosts that hang.
 const UNTIL_QUICK_AT_ONCE = 2;
 const KNOWN_MAX = 1_000;
 
@@ -53,10 +52,10 @@ const LATER: Deferral = { first: 5_000, apart: 100 };
 const DEFER_MS_MAX = 300_000;
 
 /**
- * Bulkheads for each tenant, and for each host of a tenant. A host has two places until it has replied within five
- * seconds (`slowMs`), and has only two again after a slower delivery, whatever the result. A quick host has no limit of
- * its own. A tenant may use half of the places that other tenants leave free, so that some always remain for one more
- * tenant. Each tenant has its own knowledge of a host, because a tenant could otherwise slow the host down for others.
+ * Bulkheads for each tenant, and for each host of a tenant. A host has two places until it has replied within five seconds
+ * (`slowMs`), and has only two again after a slower delivery, whatever the result. A quick host has no limit of its own. A
+ * tenant may use half of the places that other tenants leave free, so that some always remain for one more tenant. Each tenant
+ * has its own knowledge of a host, because a tenant could otherwise slow the host down for others.
  */
 export function createReceivers({
   slowMs = SLOW_MS,

@@ -33,8 +33,8 @@ export interface Webhooks {
   /** The webhooks that could not be delivered, newest first. */
   deadLetters(request: DeadLetterPageRequest): Promise<DeadLetterPage>;
   /**
-   * Delivers a webhook again, beginning with the first attempt, and removes its dead letter. Throws `not_found`, also
-   * when the retention of the elicitation has ended.
+   * Delivers a webhook again, beginning with the first attempt, and removes its dead letter. Throws `not_found`, also when the
+   * retention of the elicitation has ended.
    */
   redrive(input: RedriveInput): Promise<DeadLetter>;
 }
@@ -56,13 +56,12 @@ async function redrive(
   const { elicitationId, diedAt } = letter;
   const { row } = await elicitations.read(elicitationId);
   if (row !== undefined) {
-    // The elicitation is kept at least as long as the letter is listed: after a crash here, the letter can still be
-    // redriven.
+    // The elicitation is kept at least as long as the letter is listed: after a crash here, the letter can still be redriven.
     await elicitations.keep(elicitationId, Math.max(retentionMs, WEBHOOK_KEEP_MS, deadLetterMs));
     await outbox.add(webhookTask(elicitationId, bucketOf(row.definition)), tenant);
   }
-  // The letter is removed after the task was added: a crash in between leaves a surplus letter but loses none. `diedAt`
-  // spares a newer letter.
+  // The letter is removed after the task was added: a crash in between leaves a surplus letter but loses none. `diedAt` spares
+  // a newer letter.
   await deadLetters.remove(tenant, deliveryId, diedAt);
   if (row === undefined) throw notFound();
   return letter;

@@ -4,8 +4,8 @@ import type { Row } from './elicitations/row.ts';
 import type { Scope } from './service-key.ts';
 
 /**
- * The caller, as verified from the token. A service acts for its tenant and is no user. `keyId` names its key without
- * revealing it. Key and scopes are absent when Parley itself acts.
+ * The caller, as verified from the token. A service acts for its tenant and is no user. `keyId` names its key without revealing
+ * it. Key and scopes are absent when Parley itself acts.
  */
 export type Caller =
   | {

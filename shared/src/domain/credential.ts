@@ -1,14 +1,13 @@
 /**
- * The schemas of everything that the vault stores, so that all pods and versions agree on it. How credentials are
- * obtained, sealed or refreshed is not here.
+ * The schemas of everything that the vault stores, so that all pods and versions agree on it. How credentials are obtained,
+ * sealed or refreshed is not here.
  */
 
 import type { Owner } from '@parley/core/domain/ids';
 import { z } from 'zod';
 
 /**
- * A discovered authorization server, and Parley's registration as its client. It is sealed with the tokens from that
- * server.
+ * A discovered authorization server, and Parley's registration as its client. It is sealed with the tokens from that server.
  */
 export const OAuthGrantor = z.object({
   issuer: z.string(),
@@ -38,8 +37,8 @@ const OAuthCredential = z.object({
   /** The private key (JWK) to which the tokens are bound (DPoP, RFC 9449). */
   proofKey: z.string().optional(),
   /**
-   * When the access token expires, in ms since 1970. In a stored credential, this follows the clock of the store.
-   * Absent when the server does not state it.
+   * When the access token expires, in ms since 1970. In a stored credential, this follows the clock of the store. Absent when
+   * the server does not state it.
    */
   expiresAt: z.number().optional(),
   /** Granted scopes, separated by spaces. */
@@ -63,8 +62,8 @@ const NangoCredential = z.object({
 });
 
 /**
- * A marker that the person's company sign-in must not obtain this credential, because the person disconnected the
- * account or an authorization server refused it. Connecting again replaces the marker. It is never sent with a call.
+ * A marker that the person's company sign-in must not obtain this credential, because the person disconnected the account or an
+ * authorization server refused it. Connecting again replaces the marker. It is never sent with a call.
  */
 const WithheldCredential = z.object({
   kind: z.literal('withheld'),
@@ -97,8 +96,7 @@ export type Presentation =
       /** HTTP headers with secret values. */
       readonly headers: Readonly<Record<string, string>>;
       /**
-       * The secret key that proves possession of the token in each request (DPoP); absent when the token is not bound
-       * to a key.
+       * The secret key that proves possession of the token in each request (DPoP); absent when the token is not bound to a key.
        */
       readonly proofKey?: string;
       readonly version: number;
@@ -106,19 +104,18 @@ export type Presentation =
       readonly scope?: string;
     }
   /**
-   * `absent`: the person has not connected yet. `reconnect_required`: they have to connect again. `unavailable`: the
-   * provider cannot be reached.
+   * `absent`: the person has not connected yet. `reconnect_required`: they have to connect again. `unavailable`: the provider
+   * cannot be reached.
    */
   | { readonly type: 'absent' | 'reconnect_required' | 'unavailable' };
 
 /**
- * The `context.toolId` of a question for a secret that one tool may use once. Such a secret is only staged, under the
- * id of its elicitation, and never becomes a credential. No configured server can have this id.
+ * The `context.toolId` of a question for a secret that one tool may use once. Such a secret is only staged, under the id of its
+ * elicitation, and never becomes a credential. No configured server can have this id.
  */
 export const SECRET_TOOL_ID = 'parley:secret';
 
 /**
- * The tool id and connector id under which a person's company sign-in is stored. No configured server can have this
- * tool id.
+ * The tool id and connector id under which a person's company sign-in is stored. No configured server can have this tool id.
  */
 export const SIGN_IN = { toolId: 'parley:sign-in', connectorId: 'sign-in' } as const;

@@ -17,9 +17,7 @@ export interface ErasedCounts {
   readonly pages: number;
 }
 
-/**
- * The result of one erasing call. `complete` is true when nothing is left; otherwise, the same call again continues.
- */
+/** The result of one erasing call. `complete` is true when nothing is left; otherwise, the same call again continues. */
 export interface Erased {
   readonly complete: boolean;
   readonly counts: ErasedCounts;

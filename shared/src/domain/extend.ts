@@ -6,9 +6,9 @@ import { isoOf } from '@parley/core/domain/text';
 export const EXTENSIONS_MAX = 100;
 
 /**
- * Decides on a later deadline of an open record, by one rule for all families. The new deadline may be at most the
- * longest timeout of an ask after the record's creation, because all data of a record is stored for that long. `event`
- * is the event of the next revision in the same status.
+ * Decides on a later deadline of an open record, by one rule for all families. The new deadline may be at most the longest
+ * timeout of an ask after the record's creation, because all data of a record is stored for that long. `event` is the event of
+ * the next revision in the same status.
  */
 export function extend<T extends FamilyTypes>(
   row: RowOf<T>,

@@ -1,6 +1,6 @@
 /**
- * The one rule of how a question gets to its person; every surface and agent uses it, so that no surface decides for
- * itself. Sending the question is not here.
+ * The one rule of how a question gets to its person; every surface and agent uses it, so that no surface decides for itself.
+ * Sending the question is not here.
  */
 
 import type { Mode } from '@parley/core/domain/elicitations/status';
@@ -8,10 +8,10 @@ import { isRecord, own } from '@parley/core/domain/plain-record';
 import type { Support } from './runs/run.ts';
 
 /**
- * How a question gets to its person. `client`: their client displays it. `page`: their client opens the hosted page, or
- * tells its address; there the owner signs in and answers. `notify`: a channel such as Slack delivers it, or a link to
- * its page. `notice`: nobody is asked, and the client is told what it cannot display. `undeliverable`: nobody is asked,
- * and the asker continues with its own default or without an answer.
+ * How a question gets to its person. `client`: their client displays it. `page`: their client opens the hosted page, or tells
+ * its address; there the owner signs in and answers. `notify`: a channel such as Slack delivers it, or a link to its page.
+ * `notice`: nobody is asked, and the client is told what it cannot display. `undeliverable`: nobody is asked, and the asker
+ * continues with its own default or without an answer.
  */
 const REACHES = ['client', 'page', 'notify', 'notice', 'undeliverable'] as const;
 export type Reach = (typeof REACHES)[number];
@@ -53,9 +53,9 @@ export interface Reachability
 }
 
 /**
- * Decides how a question gets to a person; total and pure. A url question never becomes a form, so a secret stays in
- * url mode. A sensitive form is never answered in a channel, nor in a client that must not take it; there it needs the
- * hosted page. The table is in docs/reach.md.
+ * Decides how a question gets to a person; total and pure. A url question never becomes a form, so a secret stays in url mode.
+ * A sensitive form is never answered in a channel, nor in a client that must not take it; there it needs the hosted page. The
+ * table is in docs/reach.md.
  */
 export function reachOf(question: QuestionNeeds, person: Reachability): Reach {
   const { mode, sensitive } = question;
@@ -68,8 +68,8 @@ export function reachOf(question: QuestionNeeds, person: Reachability): Reach {
 }
 
 /**
- * The reachability of a person whose client did not display a form within its surface's time limit. The page, a channel
- * or the asker's default remain.
+ * The reachability of a person whose client did not display a form within its surface's time limit. The page, a channel or the
+ * asker's default remain.
  */
 export function afterUnshownForm(person: Reachability): Reachability {
   return { ...person, form: false };
@@ -87,9 +87,7 @@ export function needsOf(question: QuestionShape): QuestionNeeds {
   return { mode, fieldKinds, sensitive, connects: mode === 'url' && url === undefined };
 }
 
-/**
- * True when the client leads the person to a hosted page. A connect page exists wherever credentials can be asked for.
- */
+/** True when the client leads the person to a hosted page. A connect page exists wherever credentials can be asked for. */
 function isOnPage({ mode, connects }: QuestionNeeds, { page, url, tellsPages }: Reachability): boolean {
   if (mode === 'form') return page && (url || tellsPages === true);
   return tellsPages === true && (page || connects);

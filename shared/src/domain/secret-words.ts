@@ -1,12 +1,12 @@
 /**
- * The words by which secrets are recognised: passwords, keys, tokens, codes, payment data. The masks of approvals, the
- * refusal of forms that ask for secrets and the scrubbing of server results all use this list. What is done about a
- * secret is not decided here.
+ * The words by which secrets are recognised: passwords, keys, tokens, codes, payment data. The masks of approvals, the refusal
+ * of forms that ask for secrets and the scrubbing of server results all use this list. What is done about a secret is not
+ * decided here.
  */
 
 /**
- * Names of secrets, which also occur in sentences that ask for a secret. In an entry of several words, the words follow
- * each other.
+ * Names of secrets, which also occur in sentences that ask for a secret. In an entry of several words, the words follow each
+ * other.
  */
 const SECRETS = listed(`
   password, pass word, passwd, pwd, psw, passphrase, pass phrase, passcode, passkey, credential, cred, authorization,
@@ -76,10 +76,7 @@ const DIGIT_LETTERS = pairsOf('0o 1l 3e 4a 5s 7t @a $s !i');
 const WINDOW = 4;
 const ASCII = /^[ -~]*$/;
 
-/**
- * Whether a name (of a parameter, field, header or variable) is the name of a secret: `dbPassword`, but not
- * `token_count`.
- */
+/** Whether a name (of a parameter, field, header or variable) is the name of a secret: `dbPassword`, but not `token_count`. */
 export function namesSecret(name: string): boolean {
   return isPossible(name) && readingsOf(name).some((words) => !isAbout(words) && isNamed(words));
 }

@@ -12,13 +12,11 @@ export interface AnswerInput {
   readonly response: ResponseInput;
   /** Where the answer was given, e.g. `api` or `chat`. */
   readonly surface: string;
-  /**
-   * The conversation to which the elicitation must belong; present when the surface addresses answers by conversation.
-   */
+  /** The conversation to which the elicitation must belong; present when the surface addresses answers by conversation. */
   readonly conversationId?: string;
   /**
-   * The rate limit's permission to write. It is requested in parallel with the read, so that it adds no delay. Rejects
-   * when refused.
+   * The rate limit's permission to write. It is requested in parallel with the read, so that it adds no delay. Rejects when
+   * refused.
    */
   readonly admitted?: Promise<void>;
   /** True only checks the answer: nothing is recorded, and the same errors are thrown. */
@@ -26,8 +24,8 @@ export interface AnswerInput {
 }
 
 /**
- * Records a person's answer. Returns the elicitation with the recorded answer, or as opened when a server completes its
- * url. Throws `not_found`, `invalid_answer` (it stays open), `already_settled` or `expired`.
+ * Records a person's answer. Returns the elicitation with the recorded answer, or as opened when a server completes its url.
+ * Throws `not_found`, `invalid_answer` (it stays open), `already_settled` or `expired`.
  */
 export async function answer(deps: RecordDeps<ElicitationTypes>, input: AnswerInput): Promise<Seen> {
   const { action, content, responseId } = input.response;

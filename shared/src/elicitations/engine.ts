@@ -1,6 +1,6 @@
 /**
- * Binds the use cases of elicitations and approvals to one back end: the only interface that adapters see. It contains
- * no rule; each use case has its own file.
+ * Binds the use cases of elicitations and approvals to one back end: the only interface that adapters see. It contains no rule;
+ * each use case has its own file.
  */
 
 import { isApprovalEnded } from '@parley/core/domain/approvals/status';

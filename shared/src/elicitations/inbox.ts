@@ -1,6 +1,6 @@
 /**
- * The live list of one person's open records, for inbox streams. It decides what a reader gets next; the row rules are
- * in `domain`, and the wire format of the stream is in the surfaces.
+ * The live list of one person's open records, for inbox streams. It decides what a reader gets next; the row rules are in
+ * `domain`, and the wire format of the stream is in the surfaces.
  */
 
 import type { Approval } from '@parley/core/domain/approvals/approval';
@@ -60,9 +60,9 @@ interface InboxReading {
 const ROWS_AT_ONCE = 20;
 
 /**
- * Follows one person's open records: first a snapshot, newest first, and then every change, on any pod. When the store
- * has lost a record that the reader believes to be open, a new snapshot follows. A page is read only after the reader
- * took the previous one, so a slow reader holds one page in memory.
+ * Follows one person's open records: first a snapshot, newest first, and then every change, on any pod. When the store has lost
+ * a record that the reader believes to be open, a new snapshot follows. A page is read only after the reader took the previous
+ * one, so a slow reader holds one page in memory.
  */
 export async function* watchInbox(deps: FamiliesDeps, input: InboxInput): AsyncGenerator<InboxItem, void> {
   const reader = new InboxReader(deps, input);
@@ -79,8 +79,8 @@ export async function* watchInbox(deps: FamiliesDeps, input: InboxInput): AsyncG
 }
 
 /**
- * The state of one inbox reader: what it got, and what it has not read yet. This is a class because a pod holds one for
- * each stream.
+ * The state of one inbox reader: what it got, and what it has not read yet. This is a class because a pod holds one for each
+ * stream.
  */
 class InboxReader {
   readonly #deps: FamiliesDeps;
@@ -94,8 +94,8 @@ class InboxReader {
   /** True when any record may have changed, after missed wakes. */
   #stale = false;
   /**
-   * False until the reader got a complete snapshot, and again after the store lost a record that the reader believes to
-   * be open.
+   * False until the reader got a complete snapshot, and again after the store lost a record that the reader believes to be
+   * open.
    */
   #isIntact = false;
 
@@ -213,9 +213,9 @@ class InboxReader {
 }
 
 /**
- * Yields each row that differs from what the reader got, oldest of a page first, and updates `known`. A lower revision
- * is a difference too: Redis may have lost the last commits, and then even an end may have a revision that was sent
- * before. A terminal row is omitted only if the reader does not know the record as open.
+ * Yields each row that differs from what the reader got, oldest of a page first, and updates `known`. A lower revision is a
+ * difference too: Redis may have lost the last commits, and then even an end may have a revision that was sent before. A
+ * terminal row is omitted only if the reader does not know the record as open.
  */
 function* changes(known: KnownRevisions, { records, now }: InboxReading): Generator<InboxItem> {
   for (const record of [...records].sort((a, b) => a.row.createdAt - b.row.createdAt)) {

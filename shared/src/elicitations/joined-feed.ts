@@ -1,6 +1,6 @@
 /**
- * Reads a feed and joins its entries with the records that they concern, because a feed stores no content of questions.
- * Waiting for new entries is in `watch.ts`.
+ * Reads a feed and joins its entries with the records that they concern, because a feed stores no content of questions. Waiting
+ * for new entries is in `watch.ts`.
  */
 
 import type { Approval } from '@parley/core/domain/approvals/approval';
@@ -65,8 +65,8 @@ export type JoinedItem =
     };
 
 /**
- * The current content of a stream request's feed from its first entry, joined as in `watch`. Ends at the last entry, or
- * when the feed is lost. Entries that were already read are not read again.
+ * The current content of a stream request's feed from its first entry, joined as in `watch`. Ends at the last entry, or when
+ * the feed is lost. Entries that were already read are not read again.
  */
 export async function* replayItems(
   deps: Pick<EngineDeps, 'feed' | 'records'>,
@@ -93,8 +93,7 @@ export async function* replayItems(
 }
 
 /**
- * The newest events of a feed, unjoined and newest first: at most `NEWEST_MAX`, and read only as far as the caller
- * takes them.
+ * The newest events of a feed, unjoined and newest first: at most `NEWEST_MAX`, and read only as far as the caller takes them.
  */
 export async function* newestEvents(
   { feed }: Pick<EngineDeps, 'feed'>,

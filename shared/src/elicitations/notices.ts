@@ -10,8 +10,8 @@ export interface Notices {
   /** Notes that an open record was sent to a client of its owner. The note is kept for half of the record's time. */
   seen(owner: Owner, record: Elicitation | Approval): Promise<void>;
   /**
-   * Milliseconds until the channel of a record may first notify its owner: 0 when the notice is due, undefined when no
-   * channel notifies. `now` is the Redis clock, read together with the row. For every family.
+   * Milliseconds until the channel of a record may first notify its owner: 0 when the notice is due, undefined when no channel
+   * notifies. `now` is the Redis clock, read together with the row. For every family.
    */
   dueInMs(row: RowOf<FamilyTypes>, now: number): Promise<number | undefined>;
 }

@@ -6,8 +6,8 @@ import type { EngineDeps } from '../records/deps.ts';
 const PAGE = 500;
 
 /**
- * The current content of a stream request's feed, in order from its first entry. Ends at the last entry, or when the
- * feed is lost.
+ * The current content of a stream request's feed, in order from its first entry. Ends at the last entry, or when the feed is
+ * lost.
  */
 export async function* replay(deps: EngineDeps, stream: StreamRef): AsyncGenerator<FeedEntry, void> {
   let after: FeedPosition | undefined;

@@ -7,9 +7,9 @@ const BATCH = 8;
 type SweepResult = Readonly<OverdueCounts>;
 
 /**
- * Expires every overdue record in the deadline index, and adds the job for each bucket's next deadline again. This is
- * the last safeguard, for lost timers, jobs, pods or workers. All pods may run it at once. `signal` stops it between
- * batches. Throws `unavailable` when a part of the index could not be swept, after sweeping the rest.
+ * Expires every overdue record in the deadline index, and adds the job for each bucket's next deadline again. This is the last
+ * safeguard, for lost timers, jobs, pods or workers. All pods may run it at once. `signal` stops it between batches. Throws
+ * `unavailable` when a part of the index could not be swept, after sweeping the rest.
  */
 export async function sweep(deps: ExpireDueDeps, signal?: AbortSignal): Promise<SweepResult> {
   const count: OverdueCounts = { expired: 0, forgotten: 0 };
@@ -26,8 +26,7 @@ export async function sweep(deps: ExpireDueDeps, signal?: AbortSignal): Promise<
 }
 
 /**
- * Sweeps, unless another process has started a sweep since the last round; then the result is undefined. Throws like
- * `sweep`.
+ * Sweeps, unless another process has started a sweep since the last round; then the result is undefined. Throws like `sweep`.
  */
 export function sweepInTurn(
   deps: ExpireDueDeps,

@@ -23,14 +23,12 @@ export interface WatchInput {
 export type WatchItem =
   | JoinedItem
   /**
-   * The feed was lost, or the given position belongs to an earlier feed. The reader must drop what it has; the replay
-   * starts from the beginning.
+   * The feed was lost, or the given position belongs to an earlier feed. The reader must drop what it has; the replay starts
+   * from the beginning.
    */
   | { readonly type: 'reset' };
 
-/**
- * Text of a turn that is not in its feed yet. It is the beginning of the turn's next event after the one at `after`.
- */
+/** Text of a turn that is not in its feed yet. It is the beginning of the turn's next event after the one at `after`. */
 export interface LiveItem {
   readonly type: 'live';
   readonly after: string;
@@ -41,8 +39,8 @@ export interface LiveItem {
 const ITEMS_MAX = 100;
 
 /**
- * Follows a stream request: the events after `after`, and then each new one, in order and without gaps, from any pod.
- * Ends when the feed's retention ends. Elicitations whose own retention has ended are omitted.
+ * Follows a stream request: the events after `after`, and then each new one, in order and without gaps, from any pod. Ends when
+ * the feed's retention ends. Elicitations whose own retention has ended are omitted.
  */
 export async function watch(deps: FamiliesDeps, input: WatchInput): Promise<AsyncGenerator<WatchItem, void>> {
   if (!input.evenIfSilent) {
@@ -53,8 +51,8 @@ export async function watch(deps: FamiliesDeps, input: WatchInput): Promise<Asyn
 }
 
 /**
- * The same as `watch`, plus live texts before they are in the feed. A live text may be missing, repeated, or come after
- * the event that begins with it; only the feed is complete.
+ * The same as `watch`, plus live texts before they are in the feed. A live text may be missing, repeated, or come after the
+ * event that begins with it; only the feed is complete.
  */
 export async function watchLive(
   deps: FamiliesDeps,
@@ -113,9 +111,9 @@ function endIn(deps: FamiliesDeps, wake: Wake): ToldEnd | undefined {
 }
 
 /**
- * The next tasks of a stream reader, in the order of the signals, because a live text follows what the feed held when
- * it was published. `liveItemOf` makes an item of a text, or undefined for readers that get text from the feed only.
- * This is a class because a pod holds one for each stream.
+ * The next tasks of a stream reader, in the order of the signals, because a live text follows what the feed held when it was
+ * published. `liveItemOf` makes an item of a text, or undefined for readers that get text from the feed only. This is a class
+ * because a pod holds one for each stream.
  */
 class DueItems<Live> {
   readonly #liveItemOf: (after: string, text: LiveText) => Live | undefined;

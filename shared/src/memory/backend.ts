@@ -25,8 +25,8 @@ import { createMemoryTenantLists } from './tenant-lists.ts';
 import { createMemoryVaultStore } from './vault-store.ts';
 
 /**
- * Implements all ports in one process, for development, tests and installations with one pod. Its data is lost when the
- * process ends.
+ * Implements all ports in one process, for development, tests and installations with one pod. Its data is lost when the process
+ * ends.
  */
 export function createMemoryBackend(settings: BackendSettings): Backend {
   const feed = createMemoryFeed(settings.feedEventsMax);

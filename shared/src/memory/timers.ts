@@ -2,8 +2,8 @@ import type { Timers } from '../ports/timers.ts';
 
 interface LocalTimersOptions {
   /**
-   * Called with elicitations whose deadlines have passed. Returns, for each that was called too early, the ms after
-   * which to call again.
+   * Called with elicitations whose deadlines have passed. Returns, for each that was called too early, the ms after which to
+   * call again.
    */
   readonly onDue: (elicitationIds: readonly string[]) => Promise<ReadonlyMap<string, number>>;
   /** The maximum number of timers. Beyond it, a job or the sweep expires the elicitation. */
@@ -20,8 +20,8 @@ const DUE_MAX = 100;
 const CALLS_MAX = 2;
 
 /**
- * Deadlines as timers of this process. They use durations, so the wall clock of the process does not matter. Timers
- * that fire during a call of `onDue` are combined in the next call.
+ * Deadlines as timers of this process. They use durations, so the wall clock of the process does not matter. Timers that fire
+ * during a call of `onDue` are combined in the next call.
  */
 export function createLocalTimers({ onDue, timersMax }: LocalTimersOptions): LocalTimers {
   const armed = new Map<string, NodeJS.Timeout>();

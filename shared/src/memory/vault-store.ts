@@ -1,6 +1,6 @@
 /**
- * The vault's storage in one process, for development and tests. Sealing is not here: it stores texts that
- * `vault/seal.ts` made.
+ * The vault's storage in one process, for development and tests. Sealing is not here: it stores texts that `vault/seal.ts`
+ * made.
  */
 
 import { bucketOf } from '@parley/core/domain/ids';

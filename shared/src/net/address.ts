@@ -1,7 +1,7 @@
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 
-// The IANA special-purpose registry, multicast and reserved addresses, and one public address that a cloud provider
-// uses internally.
+// The IANA special-purpose registry, multicast and reserved addresses, and one public address that a cloud provider uses
+// internally.
 const SPECIAL_IPV4: readonly (readonly [string, number])[] = [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],

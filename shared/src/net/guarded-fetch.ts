@@ -1,6 +1,6 @@
 /**
- * The HTTP client for URLs that others choose, protected against requests to internal addresses (SSRF). Which ranges
- * are public is decided in `address.ts`; retries and signatures are the callers' business.
+ * The HTTP client for URLs that others choose, protected against requests to internal addresses (SSRF). Which ranges are public
+ * is decided in `address.ts`; retries and signatures are the callers' business.
  */
 
 import { Resolver as DnsResolver, lookup as systemLookup } from 'node:dns/promises';
@@ -77,8 +77,8 @@ export function createGuardedFetch(options: GuardOptions = {}): GuardedFetch {
 }
 
 /**
- * False for a URL that a guarded fetch always refuses, whatever its host resolves to: one without https, with user
- * information, or with a private address in any notation.
+ * False for a URL that a guarded fetch always refuses, whatever its host resolves to: one without https, with user information,
+ * or with a private address in any notation.
  */
 export function mayBeCalled(
   text: string,
@@ -137,8 +137,8 @@ async function resolveAddresses(
 }
 
 /**
- * Queries the name servers directly. The system's lookup would occupy the small thread pool of this process, so that
- * slow names delay all other work.
+ * Queries the name servers directly. The system's lookup would occupy the small thread pool of this process, so that slow names
+ * delay all other work.
  */
 const resolveByName: Resolver = async (host, signal) => {
   // `localhost` is in the hosts file, not on the name servers.

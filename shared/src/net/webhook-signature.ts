@@ -10,8 +10,8 @@ interface SignatureInput {
 }
 
 /**
- * The value of `webhook-signature`: one `v1` signature (HMAC-SHA256, base64) for each secret, in order. A receiver that
- * knows any of the secrets can verify it (Standard Webhooks 1.0, symmetric signatures).
+ * The value of `webhook-signature`: one `v1` signature (HMAC-SHA256, base64) for each secret, in order. A receiver that knows
+ * any of the secrets can verify it (Standard Webhooks 1.0, symmetric signatures).
  */
 export function signatureOf({ webhookId, timestamp, body, secrets }: SignatureInput): string {
   const signed = `${webhookId}.${timestamp}.${body}`;

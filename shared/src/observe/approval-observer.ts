@@ -25,8 +25,8 @@ interface ApprovalObserverDeps {
 }
 
 /**
- * Makes the observer of approvals: one log line, one short span and one count for each step. None of these contain
- * arguments or reasons. The spans of later steps link to the span of the request, on any pod.
+ * Makes the observer of approvals: one log line, one short span and one count for each step. None of these contain arguments or
+ * reasons. The spans of later steps link to the span of the request, on any pod.
  */
 export function createApprovalObserver(deps: ApprovalObserverDeps): RecordObserver<ApprovalTypes> {
   const { log, metrics, tracer, context = () => ROOT_CONTEXT } = deps;

@@ -1,6 +1,6 @@
 /**
- * The logger of every process, which keeps secrets out of its lines and never lets a slow reader block the process.
- * What is logged, and at which level, is decided by the callers.
+ * The logger of every process, which keeps secrets out of its lines and never lets a slow reader block the process. What is
+ * logged, and at which level, is decided by the callers.
  */
 
 import { type DestinationStream, type LevelWithSilent, type Logger, pino } from 'pino';
@@ -28,8 +28,8 @@ const SECRET_NAMES = [
 const SECRETS: ReadonlySet<string> = new Set(SECRET_NAMES);
 
 /**
- * Secrets that libraries put into error messages: URLs, tokens, arguments of commands, parts of JSON. The patterns run
- * in linear time: a token is matched only from its first character, and a JSON error quotes only a few words.
+ * Secrets that libraries put into error messages: URLs, tokens, arguments of commands, parts of JSON. The patterns run in
+ * linear time: a token is matched only from its first character, and a JSON error quotes only a few words.
  */
 const LEAKS: readonly (readonly [RegExp, string])[] = [
   [/\b(?:https?|rediss?):\/\/[^\s"\\]+/g, '[url]'],
@@ -44,16 +44,16 @@ const ANY_LEAK = new RegExp(LEAKS.map(([pattern]) => pattern.source).join('|'), 
 const UNREAD_BYTES_MAX = 16 * 1024 * 1024;
 
 /**
- * How long an exiting process waits for a reader that takes none of its last lines, in ms. `LAST_LINES_MS` limits the
- * wait for any reader.
+ * How long an exiting process waits for a reader that takes none of its last lines, in ms. `LAST_LINES_MS` limits the wait for
+ * any reader.
  */
 const IDLE_READER_MS = 1_000;
 const LAST_LINES_MS = 5_000;
 
 /**
- * Makes the logger of a process. It writes to stdout unless a `destination` is given. Writes are asynchronous, because
- * a synchronous write to a full pipe would block the whole process. Lines that are unwritten at the exit are written
- * then, for as long as somebody reads them.
+ * Makes the logger of a process. It writes to stdout unless a `destination` is given. Writes are asynchronous, because a
+ * synchronous write to a full pipe would block the whole process. Lines that are unwritten at the exit are written then, for as
+ * long as somebody reads them.
  */
 export function createLog({ service, level, pod }: LogOptions, destination?: DestinationStream): Log {
   return pino(
@@ -64,8 +64,8 @@ export function createLog({ service, level, pod }: LogOptions, destination?: Des
       formatters: { level: (label) => ({ level: label }), log: withoutSecrets },
       // pino's own serializer would write all properties of an error.
       serializers: { err: (value: unknown) => (value instanceof Error ? describe(value, 1) : value) },
-      // Only top-level names are listed, because pino's wildcards would cost more than the rest of the line. `log`
-      // above covers nested names.
+      // Only top-level names are listed, because pino's wildcards would cost more than the rest of the line. `log` above covers
+      // nested names.
       redact: { paths: SECRET_NAMES, censor: CENSORED },
       hooks: { streamWrite: withoutLeaks },
     },
@@ -86,8 +86,7 @@ function openStdout(): DestinationStream {
   }
 
   const stdout = pino.destination({
-    // By its descriptor, Node makes the pipe non-blocking: writing to a full pipe then fails instead of blocking a
-    // thread.
+    // By its descriptor, Node makes the pipe non-blocking: writing to a full pipe then fails instead of blocking a thread.
     fd: process.stdout.fd,
     sync: false,
     maxLength: UNREAD_BYTES_MAX,

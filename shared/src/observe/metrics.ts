@@ -1,6 +1,6 @@
 /**
- * Defines every metric of a process in one place, so that names, labels and buckets stay consistent. When a metric is
- * counted is decided by the observers and callers.
+ * Defines every metric of a process in one place, so that names, labels and buckets stay consistent. When a metric is counted
+ * is decided by the observers and callers.
  */
 
 import type { Meter } from '@opentelemetry/api';
@@ -27,8 +27,8 @@ import {
 } from './metrics/metric-labels.ts';
 import { createNamedMeter, type MetricNames } from './metrics/named-meter.ts';
 
-// These buckets are in seconds. They end at the default deadline of a question, and at the delay after which a wake no
-// longer feels live.
+// These buckets are in seconds. They end at the default deadline of a question, and at the delay after which a wake no longer
+// feels live.
 const WAIT_BUCKETS = [1, 5, 15, 60, 300, 600];
 const WAKE_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 const LATE_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];

@@ -1,7 +1,6 @@
 /**
- * Turns the steps of elicitations into logs, spans and metrics, in one place, so that all surfaces report alike and
- * nothing that a person wrote leaves the store. Approvals have `approval-observer.ts`, and the exporters are in
- * `telemetry.ts`.
+ * Turns the steps of elicitations into logs, spans and metrics, in one place, so that all surfaces report alike and nothing
+ * that a person wrote leaves the store. Approvals have `approval-observer.ts`, and the exporters are in `telemetry.ts`.
  */
 
 import { hash } from 'node:crypto';
@@ -48,9 +47,9 @@ const ENDINGS: Readonly<Record<TerminalStatus, { span: string; message: string }
 };
 
 /**
- * Makes the observer of a process: one log line, one short span and a few metrics for each step of an elicitation.
- * Spans of later steps link to the span of the ask, on any pod. The process that settles also adds a span for the whole
- * wait, as a child of the ask. None of these contain the content of a question or an answer.
+ * Makes the observer of a process: one log line, one short span and a few metrics for each step of an elicitation. Spans of
+ * later steps link to the span of the ask, on any pod. The process that settles also adds a span for the whole wait, as a child
+ * of the ask. None of these contain the content of a question or an answer.
  */
 export function createObserver(deps: ObserverDeps): Observer {
   const { log, metrics, clock = Date.now } = deps;

@@ -1,6 +1,6 @@
 /**
- * Connects a process to OpenTelemetry: metrics for scrapes always, other exports only when configured. What is measured
- * is in `metrics.ts` and the observers.
+ * Connects a process to OpenTelemetry: metrics for scrapes always, other exports only when configured. What is measured is in
+ * `metrics.ts` and the observers.
  */
 
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
@@ -59,9 +59,9 @@ const SCOPE = 'parley';
 const SHUTDOWN_MS_MAX = 2_000;
 
 /**
- * Starts metrics for scrapes, and the OpenTelemetry SDK if anything is exported. The SDK registers itself globally, so
- * that instrumentation added by a team joins the same traces; if a team registered its own providers earlier, those get
- * the spans. If the collector is unavailable, only telemetry is lost.
+ * Starts metrics for scrapes, and the OpenTelemetry SDK if anything is exported. The SDK registers itself globally, so that
+ * instrumentation added by a team joins the same traces; if a team registered its own providers earlier, those get the spans.
+ * If the collector is unavailable, only telemetry is lost.
  */
 export async function startTelemetry(options: TelemetryOptions): Promise<Telemetry> {
   const { exports, version } = options;
@@ -96,10 +96,7 @@ function resourceOf({ service, pod, version }: TelemetryOptions): Resource {
   );
 }
 
-/**
- * Parley makes its own meter provider: one variable fixes the SDK's list of metric readers, but scrapes must always
- * work.
- */
+/** Parley makes its own meter provider: one variable fixes the SDK's list of metric readers, but scrapes must always work. */
 function createMeters(resource: Resource, readers: IMetricReader[]): MeterProvider {
   const detected = detectResources({ detectors: [envDetector] });
   return new MeterProvider({ resource: resource.merge(detected), readers });

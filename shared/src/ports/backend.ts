@@ -1,6 +1,6 @@
 /**
- * The list of all ports, and the settings that a back end enforces in its commits. Each port's guarantees stand on its
- * own interface.
+ * The list of all ports, and the settings that a back end enforces in its commits. Each port's guarantees stand on its own
+ * interface.
  */
 
 import type { PushedCall } from '../domain/a2a/pushed-call.ts';
@@ -71,8 +71,8 @@ export interface BackendSettings {
   /** The maximum number of messages that a conversation keeps. */
   readonly historyMessagesMax: number;
   /**
-   * The maximum size of a conversation's messages without their images, and the same limit for the images. The messages
-   * of the latest turn are always kept.
+   * The maximum size of a conversation's messages without their images, and the same limit for the images. The messages of the
+   * latest turn are always kept.
    */
   readonly historyBytesMax: number;
   readonly historyImageBytesMax: number;

@@ -2,8 +2,8 @@ import { BUCKET_COUNT } from '@parley/core/domain/ids';
 import { z } from 'zod';
 
 /**
- * Every kind of job. `expire-due` expires what is overdue in a bucket; one such job waits for each bucket's armed
- * deadline. `canary` shows that jobs run. Older builds add an `expire` job with the id of each elicitation.
+ * Every kind of job. `expire-due` expires what is overdue in a bucket; one such job waits for each bucket's armed deadline.
+ * `canary` shows that jobs run. Older builds add an `expire` job with the id of each elicitation.
  */
 export type JobName = 'expire-due' | 'expire' | 'canary';
 

@@ -7,16 +7,14 @@ export const OWNER_RECORDS_MAX = 1_000;
 /** The maximum number of an owner's records, and what happens beyond it. */
 export interface RecordBound {
   readonly max: number;
-  /**
-   * `drop`: a new record replaces the one that expires first. `refuse`: a new record is refused with `workflow_quota`.
-   */
+  /** `drop`: a new record replaces the one that expires first. `refuse`: a new record is refused with `workflow_quota`. */
   readonly beyond: 'drop' | 'refuse';
 }
 
 /**
- * The kinds of records: remembered approvals and their revocations; sessions and calls of MCP; answers over A2A; push
- * targets of A2A; links and posts of Slack; what a person has seen; entries of workflows. Each kind has its own
- * maximum, so that a busy kind takes no room from another.
+ * The kinds of records: remembered approvals and their revocations; sessions and calls of MCP; answers over A2A; push targets
+ * of A2A; links and posts of Slack; what a person has seen; entries of workflows. Each kind has its own maximum, so that a busy
+ * kind takes no room from another.
  */
 const RECORD_KINDS = ['grants', 'mcp', 'a2a', 'pushes', 'slack', 'seen', 'workflows'] as const;
 export type RecordKind = (typeof RECORD_KINDS)[number];
@@ -68,24 +66,21 @@ export interface NamedValue {
 }
 
 /**
- * Small records of one owner that a surface needs on every pod, such as the sessions of a protocol. Each has a name,
- * which only exists under its owner, and expires. Every method throws `unavailable`.
+ * Small records of one owner that a surface needs on every pod, such as the sessions of a protocol. Each has a name, which only
+ * exists under its owner, and expires. Every method throws `unavailable`.
  */
 export interface OwnerRecords {
   /**
-   * Stores `value` under `name` for `ttlMs` unless there is a record, and returns the stored value. An existing record
-   * keeps its value and its time. The kind's bound applies. After an erasure of the owner, throws `user_erased`.
+   * Stores `value` under `name` for `ttlMs` unless there is a record, and returns the stored value. An existing record keeps
+   * its value and its time. The kind's bound applies. After an erasure of the owner, throws `user_erased`.
    */
   putIfAbsent(owner: Owner, name: string, value: string, ttlMs: number): Promise<string>;
   /**
-   * Changes a record in one step if the conditions of the change hold. True when the record then has the new value. For
-   * a new record, the same limits and refusals apply as in `putIfAbsent`.
+   * Changes a record in one step if the conditions of the change hold. True when the record then has the new value. For a new
+   * record, the same limits and refusals apply as in `putIfAbsent`.
    */
   replace(owner: Owner, change: RecordChange): Promise<boolean>;
-  /**
-   * The value, or undefined when there is no record. With `renewMs`, the record is kept for at least that long from
-   * now.
-   */
+  /** The value, or undefined when there is no record. With `renewMs`, the record is kept for at least that long from now. */
   read(owner: Owner, name: string, renewMs?: number): Promise<string | undefined>;
   /** The clock by which the owner's records expire, in ms since 1970. */
   now(owner: Owner): Promise<number>;

@@ -2,9 +2,9 @@ import type { Owner, StreamRef } from '@parley/core/domain/ids';
 import type { CredentialRef } from '../domain/credential.ts';
 
 /**
- * Every kind of sealed value, and what a change of master keys does with it. `vault` and `state`: the value is stored
- * in the vault, or with the other state, and is sealed again. `lapses`: the value expires within an hour, so the change
- * waits for that. `handed-out`: other parties hold the value, and its key is itself stored in the vault.
+ * Every kind of sealed value, and what a change of master keys does with it. `vault` and `state`: the value is stored in the
+ * vault, or with the other state, and is sealed again. `lapses`: the value expires within an hour, so the change waits for
+ * that. `handed-out`: other parties hold the value, and its key is itself stored in the vault.
  */
 export const SEALED_KINDS = {
   credential: 'vault',
@@ -59,13 +59,13 @@ export interface LapsingValue {
 /** Where sealed values of some kinds are stored. */
 export interface SealedStore<Kind extends RewrappedKind = RewrappedKind> {
   /**
-   * All values, in pages. A value that exists during the whole scan is returned at least once. Throws the signal's
-   * reason when aborted.
+   * All values, in pages. A value that exists during the whole scan is returned at least once. Throws the signal's reason when
+   * aborted.
    */
   scan(signal?: AbortSignal): AsyncIterable<readonly (SealedRecord<Kind> | LapsingValue)[]>;
   /**
-   * Replaces the sealed content of an unchanged record by the same content under another key. True when it was
-   * replaced. Nothing else in the record changes, so a concurrent write of the record still succeeds.
+   * Replaces the sealed content of an unchanged record by the same content under another key. True when it was replaced.
+   * Nothing else in the record changes, so a concurrent write of the record still succeeds.
    */
   rewrap(record: SealedRecord<Kind>, sealed: string): Promise<boolean>;
 }

@@ -7,8 +7,8 @@ export const CHANGE_WORDS = ['began', 'changed', 'ended'] as const;
 export type ChangeWord = (typeof CHANGE_WORDS)[number];
 
 /**
- * A change of one record, turn or delivery, without content. A commit announces its record only, not the deliveries
- * that it notes.
+ * A change of one record, turn or delivery, without content. A commit announces its record only, not the deliveries that it
+ * notes.
  */
 export interface TenantChange {
   readonly kind: ChangedKind;

@@ -31,8 +31,8 @@ export interface StagedFlow extends FlowRef {
 /** Leases for all pods: only the holder of a credential's lease may refresh the credential. */
 export interface Leases {
   /**
-   * Gives `holder` the lease on a credential for `ttlMs`, unless another holder has it. True when `holder` has it now.
-   * An unreleased lease lapses.
+   * Gives `holder` the lease on a credential for `ttlMs`, unless another holder has it. True when `holder` has it now. An
+   * unreleased lease lapses.
    */
   lease(ref: CredentialRef, holder: string, ttlMs: number): Promise<boolean>;
   /** Ends the lease if `holder` still has it. Another holder's lease is not changed. */
@@ -40,9 +40,9 @@ export interface Leases {
 }
 
 /**
- * Stores sealed credentials. The store never sees a key or an unsealed credential. Each write is one atomic step, and
- * takes effect once even if it is sent twice, as happens after a reconnect. `listOf` returns everything that `scan`
- * does, including entries of earlier versions.
+ * Stores sealed credentials. The store never sees a key or an unsealed credential. Each write is one atomic step, and takes
+ * effect once even if it is sent twice, as happens after a reconnect. `listOf` returns everything that `scan` does, including
+ * entries of earlier versions.
  */
 export interface VaultStore extends Leases, SealedStore<SealedKindsOf<'vault'>> {
   /** The store's clock, in ms since 1970. */
@@ -64,16 +64,16 @@ export interface VaultStore extends Leases, SealedStore<SealedKindsOf<'vault'>> 
   /** The sealed credential that the flow has staged. */
   readStaged(flow: FlowRef): Promise<string | undefined>;
   /**
-   * Atomically removes `staged` from the flow and makes `sealed` the usable credential in place of any other. Returns
-   * its version; also on a repeat, as long as that credential was not replaced. Returns `changed` when something else
-   * is staged, and otherwise undefined.
+   * Atomically removes `staged` from the flow and makes `sealed` the usable credential in place of any other. Returns its
+   * version; also on a repeat, as long as that credential was not replaced. Returns `changed` when something else is staged,
+   * and otherwise undefined.
    */
   promote(flow: FlowRef, staged: string | undefined, sealed: string): Promise<number | 'changed' | undefined>;
   /** Removes the flow's staged credential. False when nothing is staged because the flow was promoted. */
   drop(flow: FlowRef): Promise<boolean>;
   /**
-   * The flows of one bucket that were staged at least `olderThanMs` ago and neither promoted nor dropped since: oldest
-   * first, without the first `skip`. Their staged credentials may have expired.
+   * The flows of one bucket that were staged at least `olderThanMs` ago and neither promoted nor dropped since: oldest first,
+   * without the first `skip`. Their staged credentials may have expired.
    */
   stale(bucket: number, olderThanMs: number, limit: number, skip?: number): Promise<StagedFlow[]>;
 

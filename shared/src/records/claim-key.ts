@@ -1,6 +1,6 @@
 /**
- * Makes an idempotency key stand for one record, on all pods. Creating the record is not here: a repeat reads the claim
- * and repeats the commit.
+ * Makes an idempotency key stand for one record, on all pods. Creating the record is not here: a repeat reads the claim and
+ * repeats the commit.
  */
 
 import { TIMEOUT_SECONDS_MAX } from '@parley/core/domain/elicitations/ask-input';
@@ -34,8 +34,8 @@ export interface KeyedAsk {
 }
 
 /**
- * Returns the ids that a key stands for: the minted ones, unless this service key used the key before. Keys of Parley
- * itself contain spaces, so that no caller can use them. Throws `idempotency_mismatch`.
+ * Returns the ids that a key stands for: the minted ones, unless this service key used the key before. Keys of Parley itself
+ * contain spaces, so that no caller can use them. Throws `idempotency_mismatch`.
  */
 export async function claimKey(
   { claims, settings }: Pick<EngineDeps, 'claims' | 'settings'>,
@@ -50,8 +50,8 @@ export async function claimKey(
   let key = given;
   let held = await claimed(key, value);
   if (isOfAnotherKey(held, by)) {
-    // The plain claim is extended to the life of the second one. If it lapsed first, a repeat would claim the plain
-    // name instead of finding the second claim.
+    // The plain claim is extended to the life of the second one. If it lapsed first, a repeat would claim the plain name
+    // instead of finding the second claim.
     await claimed(key, held);
     key = `${by} ${given}`;
     held = await claimed(key, value);
@@ -74,8 +74,8 @@ interface StoredClaim extends Minted {
 }
 
 /**
- * The first service key to use a key claims its plain name; later ones add their own name. Claims of earlier builds
- * name no service key.
+ * The first service key to use a key claims its plain name; later ones add their own name. Claims of earlier builds name no
+ * service key.
  */
 function isOfAnotherKey(held: string, by: string | undefined): boolean {
   const { by: first } = JSON.parse(held) as StoredClaim;
@@ -89,8 +89,8 @@ export async function idOfKey(claims: Claims, tenant: string, key: string): Prom
 }
 
 /**
- * Removes the claim on an idempotency key, unless it now stands for another record: after a claim lapsed, the same key
- * may be used for another user. Throws `unavailable`; repeatable.
+ * Removes the claim on an idempotency key, unless it now stands for another record: after a claim lapsed, the same key may be
+ * used for another user. Throws `unavailable`; repeatable.
  */
 export async function dropKeyClaim(
   claims: Claims,
@@ -104,8 +104,7 @@ export async function dropKeyClaim(
 }
 
 /**
- * A digest that is independent of the order of property names. It includes no defaults, so that every build computes
- * the same.
+ * A digest that is independent of the order of property names. It includes no defaults, so that every build computes the same.
  */
 export function digestOf(input: object): string {
   return sha256(JSON.stringify(input, sortedKeys));

@@ -13,8 +13,8 @@ interface NewRecord<T extends FamilyTypes> {
 }
 
 /**
- * Creates a record and arms its deadline, or finds the existing one with this id. Throws `rate_limited` when the owner
- * has too many open records, or `user_erased`.
+ * Creates a record and arms its deadline, or finds the existing one with this id. Throws `rate_limited` when the owner has too
+ * many open records, or `user_erased`.
  */
 export async function createRecord<T extends FamilyTypes>(
   engine: Pick<EngineDeps, 'deadlineJobs' | 'observer'>,
@@ -43,8 +43,8 @@ export async function createRecord<T extends FamilyTypes>(
 const DRAFT = { revision: 1, createdAt: 0, expiresAt: 0 } as const;
 
 /**
- * Adds the job of a deadline that the commit armed. This is not awaited, because the deadline index, written in the
- * commit, is the guarantee.
+ * Adds the job of a deadline that the commit armed. This is not awaited, because the deadline index, written in the commit, is
+ * the guarantee.
  */
 function addArmed(
   engine: Pick<EngineDeps, 'deadlineJobs' | 'observer'>,

@@ -4,9 +4,7 @@ import { isApprovalId } from '@parley/core/domain/ids';
 import { type ExpireResult, expire, expireEach } from './expire.ts';
 import type { FamiliesDeps, RecordDeps } from './family-deps.ts';
 
-/**
- * Expires the record with this id, of any family, if its deadline has passed. The deadline index lists all families.
- */
+/** Expires the record with this id, of any family, if its deadline has passed. The deadline index lists all families. */
 export function expireAny({ families }: FamiliesDeps, id: string): Promise<ExpireResult> {
   return isApprovalId(id) ? expire(families.approvals, id) : expire(families.questions, id);
 }

@@ -9,8 +9,8 @@ export interface ExpireDueInput {
   /** How many records are expired at a time. */
   readonly batch: number;
   /**
-   * Only deadlines that passed at least this long ago are expired, in ms; later ones are left to the pods that asked. 0
-   * when absent.
+   * Only deadlines that passed at least this long ago are expired, in ms; later ones are left to the pods that asked. 0 when
+   * absent.
    */
   readonly overdueMs?: number;
   /** Stops the work between two batches. */
@@ -30,8 +30,8 @@ export interface OverdueCounts {
 }
 
 /**
- * Expires every overdue record of a bucket, arms the bucket's next deadline and adds its job. Returns that deadline;
- * undefined when there is none. Several processes may run it at once.
+ * Expires every overdue record of a bucket, arms the bucket's next deadline and adds its job. Returns that deadline; undefined
+ * when there is none. Several processes may run it at once.
  */
 export async function expireDue(
   deps: ExpireDueDeps,
@@ -68,8 +68,8 @@ export async function addJob(
 }
 
 /**
- * Expires records, and removes entries without an open row. Returns the number of entries that stay in the index.
- * Throws `unavailable`.
+ * Expires records, and removes entries without an open row. Returns the number of entries that stay in the index. Throws
+ * `unavailable`.
  */
 async function expireOrForget(
   deps: FamiliesDeps,

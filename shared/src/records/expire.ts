@@ -1,6 +1,6 @@
 /**
- * Expiring records whose deadline has passed, one or many at a time. Who calls it and when (timers, jobs, waiters,
- * sweeps) is decided elsewhere.
+ * Expiring records whose deadline has passed, one or many at a time. Who calls it and when (timers, jobs, waiters, sweeps) is
+ * decided elsewhere.
  */
 
 import type { FamilyTypes } from '@parley/core/domain/family';
@@ -50,10 +50,7 @@ export async function expireEach<T extends FamilyTypes>(
 /** Results by id. A record that does not exist has none. */
 type Results = Map<string, PromiseSettledResult<ExpireResult>>;
 
-/**
- * Returns the moves of the records that are due, and adds results for the others. Reads the records that are not
- * cached.
- */
+/** Returns the moves of the records that are due, and adds results for the others. Reads the records that are not cached. */
 async function readMoves<T extends FamilyTypes>(
   deps: RecordDeps<T>,
   ids: readonly string[],
@@ -85,9 +82,7 @@ async function readMoves<T extends FamilyTypes>(
   return moves;
 }
 
-/**
- * Commits moves and adds their results. Returns the ids of records that are open but differ from the row that was read.
- */
+/** Commits moves and adds their results. Returns the ids of records that are open but differ from the row that was read. */
 async function commitMoves<T extends FamilyTypes>(
   deps: RecordDeps<T>,
   moves: readonly Move<T>[],

@@ -14,9 +14,9 @@ export interface ExtendRequest<T extends FamilyTypes> {
 }
 
 /**
- * Moves the deadline of an open record. The new deadline is computed from the row as read, so a commit that Redis runs
- * twice, or two operators who extend at once, move it once. Throws `already_settled` or `expired`, and
- * `invalid_request` for a deadline that is too late.
+ * Moves the deadline of an open record. The new deadline is computed from the row as read, so a commit that Redis runs twice,
+ * or two operators who extend at once, move it once. Throws `already_settled` or `expired`, and `invalid_request` for a
+ * deadline that is too late.
  */
 export async function extendRecord<T extends FamilyTypes>(
   deps: RecordDeps<T>,

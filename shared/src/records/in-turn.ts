@@ -10,9 +10,8 @@ export interface Turn {
 }
 
 /**
- * Does the work unless another process has started it since the last round, so that a hundred processes do not repeat
- * it. If a process dies during its turn, another one takes the next round. Undefined when it was not this process's
- * turn.
+ * Does the work unless another process has started it since the last round, so that a hundred processes do not repeat it. If a
+ * process dies during its turn, another one takes the next round. Undefined when it was not this process's turn.
  */
 export async function inTurn<T>(
   claims: Pick<Claims, 'claim'>,
@@ -22,8 +21,7 @@ export async function inTurn<T>(
 ): Promise<T | undefined> {
   const name = { family: 'sweep', tenant: '', name: work } as const;
   const turn = await claims.claim(name, holder, Math.ceil(0.75 * everyMs)).catch((error: unknown) => {
-    // On a Cluster, the server of the claim may be unavailable. The work on the other servers is then done without a
-    // claim.
+    // On a Cluster, the server of the claim may be unavailable. The work on the other servers is then done without a claim.
     if (isParleyError(error, 'unavailable')) return holder;
     throw error;
   });

@@ -1,6 +1,6 @@
 /**
- * A cache of open rows, which saves a read for most answers. It decides nothing: a cached row can only be the base of a
- * commit, which checks it.
+ * A cache of open rows, which saves a read for most answers. It decides nothing: a cached row can only be the base of a commit,
+ * which checks it.
  */
 
 import type { Family, FamilyTypes, RowOf } from '@parley/core/domain/family';
@@ -14,8 +14,7 @@ const KEPT_AFTER_DEADLINE_MS = 60_000;
 const KEPT_SHARE = 15 / 16;
 
 /**
- * A cached row, and the present time on the Redis clock. Another process may have moved or removed the row since it was
- * cached.
+ * A cached row, and the present time on the Redis clock. Another process may have moved or removed the row since it was cached.
  */
 interface KnownRow<T extends FamilyTypes> {
   readonly row: RowOf<T>;
@@ -29,8 +28,8 @@ interface KnownRow<T extends FamilyTypes> {
  * One rule holds for every row that a process keeps, here and in a waiter: it may be out of date, and nobody is told anything
  * by it alone. It can become the base of a commit, which compares revision and creation time, moves nothing that has ended, and
  * brings the present row where it refuses. It can also become the base of an end that a wake tells with its settlement, where
- * that has the next revision (`endingIn`): waiters continue, and readers of a stream get the event, without a read. Whatever else is
- * to be decided or told is read in the store. The definition is the part that never changes.
+ * that has the next revision (`endingIn`): waiters continue, and readers of a stream get the event, without a read. Whatever
+ * else is to be decided or told is read in the store. The definition is the part that never changes.
  */
 export interface KnownRows<T extends FamilyTypes> {
   /** Caches an open row as the store returned it; removes a row that has ended. */
@@ -58,12 +57,12 @@ interface NotedRow {
 }
 
 /**
- * Makes the cache of a process. `bytesMax` is roughly the maximum memory of its rows; the least recently used ones are
- * dropped first.
+ * Makes the cache of a process. `bytesMax` is roughly the maximum memory of its rows; the least recently used ones are dropped
+ * first.
  */
 export function createKnownRows(bytesMax: number): ProcessRows {
-  // Entries are in the order of their last use. A plain Map is used because cache packages clear lists of their full
-  // former length when their only entry is removed, which happens all the time on a pod with one question at a time.
+  // Entries are in the order of their last use. A plain Map is used because cache packages clear lists of their full former
+  // length when their only entry is removed, which happens all the time on a pod with one question at a time.
   const rows = new Map<string, NotedRow>();
   let bytes = 0;
 

@@ -11,8 +11,7 @@ const ANSWER_MS = 500;
 const LOOKS_MAX = 20;
 
 /**
- * Makes a function that notes that this process is expiring several records together. It limits how often the note is
- * written.
+ * Makes a function that notes that this process is expiring several records together. It limits how often the note is written.
  */
 export function createExpiringNote({ noteExpiring }: Pick<Elicitations, 'noteExpiring'>): () => void {
   let notedAt = Number.NEGATIVE_INFINITY;
@@ -25,9 +24,8 @@ export function createExpiringNote({ noteExpiring }: Pick<Elicitations, 'noteExp
 }
 
 /**
- * Leaves overdue records to the pods that asked, for at most two seconds. The returned function resolves with true
- * after a pause in which such a pod was at work. It resolves with false when no pod is; then this process may expire
- * the records.
+ * Leaves overdue records to the pods that asked, for at most two seconds. The returned function resolves with true after a
+ * pause in which such a pod was at work. It resolves with false when no pod is; then this process may expire the records.
  */
 export type LeaveToAskers = () => () => Promise<boolean>;
 

@@ -19,9 +19,7 @@ export function isIdOf<T extends FamilyTypes>(
   return id.startsWith(family.prefix) && bucketOfRecordId(id) !== undefined;
 }
 
-/**
- * Reads a record for a caller. A missing record, a malformed id and a record of somebody else are the same `not_found`.
- */
+/** Reads a record for a caller. A missing record, a malformed id and a record of somebody else are the same `not_found`. */
 export async function readRecord<T extends FamilyTypes>(
   deps: Pick<RecordDeps<T>, 'family' | 'records'>,
   caller: Caller,
@@ -33,9 +31,7 @@ export async function readRecord<T extends FamilyTypes>(
   return { row, now };
 }
 
-/**
- * The same as `readRecord`, but without a read when the row is cached. For `settle`, which reads the row when it must.
- */
+/** The same as `readRecord`, but without a read when the row is cached. For `settle`, which reads the row when it must. */
 export async function readUnlessKnown<T extends FamilyTypes>(
   deps: Pick<RecordDeps<T>, 'family' | 'records' | 'known'>,
   caller: Caller,

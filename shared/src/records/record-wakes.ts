@@ -1,6 +1,6 @@
 /**
- * Routes the wakes of a stream request to the waiters of single records, because one stream request may have thousands
- * of waiters. What a waiter does with a wake is in `wait.ts`.
+ * Routes the wakes of a stream request to the waiters of single records, because one stream request may have thousands of
+ * waiters. What a waiter does with a wake is in `wait.ts`.
  */
 
 import type { Family, FamilyTypes, RecordWake } from '@parley/core/domain/family';
@@ -21,8 +21,7 @@ type RecordListener<T extends FamilyTypes> = (signal: BusSignal<RecordWake<T>>) 
 interface StreamWaiters<T extends FamilyTypes> {
   readonly name: string;
   /**
-   * The arrays are replaced, never changed. Most have one listener, and an array of exactly that size takes the least
-   * memory.
+   * The arrays are replaced, never changed. Most have one listener, and an array of exactly that size takes the least memory.
    */
   readonly byRecord: Map<string, readonly RecordListener<T>[]>;
   /** True once the bus has sent `resync`; later waiters must then get a `resync` of their own. */
@@ -31,8 +30,8 @@ interface StreamWaiters<T extends FamilyTypes> {
 }
 
 /**
- * Passes each wake of a stream request to the waiters of its record only. A stream request may have thousands of
- * waiters on one pod, and if each wake called all of them, every settlement would cost as much as there are waiters.
+ * Passes each wake of a stream request to the waiters of its record only. A stream request may have thousands of waiters on one
+ * pod, and if each wake called all of them, every settlement would cost as much as there are waiters.
  */
 export function createRecordWakes<T extends FamilyTypes>(
   bus: EventBus<T['wake']>,

@@ -11,9 +11,9 @@ import { readRecord, type SeenRecord } from './read.ts';
 const ROUNDS_MAX = 8;
 
 /**
- * The only way to move a row: decides on the row as read, commits, and decides again when another commit came first.
- * Returns the row after the command, or throws the refusal. A trial throws the same refusals, but commits nothing and
- * returns the row before the command.
+ * The only way to move a row: decides on the row as read, commits, and decides again when another commit came first. Returns
+ * the row after the command, or throws the refusal. A trial throws the same refusals, but commits nothing and returns the row
+ * before the command.
  */
 export async function settle<T extends FamilyTypes>(
   deps: RecordDeps<T>,

@@ -23,8 +23,8 @@ interface KnownByFamily {
 }
 
 /**
- * The stores through which a pod reads what it shows: streams, inboxes, lists, pages, single questions. They cache the
- * rows, like those that the pod wrote, because an answer usually comes to the pod that showed the question.
+ * The stores through which a pod reads what it shows: streams, inboxes, lists, pages, single questions. They cache the rows,
+ * like those that the pod wrote, because an answer usually comes to the pod that showed the question.
  */
 export function storesOfShown(
   { elicitations, approvals, records }: ShownStores,

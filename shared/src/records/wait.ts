@@ -1,6 +1,6 @@
 /**
- * Waiting for the end of a record, on any pod and through outages. Streams and inboxes, which follow many records, have
- * their own readers in `elicitations/`.
+ * Waiting for the end of a record, on any pod and through outages. Streams and inboxes, which follow many records, have their
+ * own readers in `elicitations/`.
  */
 
 import { ParleyError } from '@parley/core/domain/errors';
@@ -29,10 +29,10 @@ export interface WaitInput<T extends FamilyTypes> {
 const EXPIRE_RETRY_MS = 250;
 
 /**
- * Sleeps until the record ends, or `timeoutMs` passes. It subscribes, then reads, then sleeps, so that no answer is
- * missed. During an outage of Redis it retries until its own time has passed. Throws `unavailable` only if Redis is
- * still unreachable at the deadline plus grace, and the signal's reason when aborted. All of this is one function,
- * because a pod may hold many thousands of waiters, and each further promise takes memory.
+ * Sleeps until the record ends, or `timeoutMs` passes. It subscribes, then reads, then sleeps, so that no answer is missed.
+ * During an outage of Redis it retries until its own time has passed. Throws `unavailable` only if Redis is still unreachable
+ * at the deadline plus grace, and the signal's reason when aborted. All of this is one function, because a pod may hold many
+ * thousands of waiters, and each further promise takes memory.
  */
 export async function wait<T extends FamilyTypes>(
   deps: RecordDeps<T>,
@@ -82,8 +82,8 @@ async function readFirst<T extends FamilyTypes>(
 }
 
 /**
- * The compact form of an open row. A pod may hold many thousands of waiters for days, so the definition, which never
- * changes, is kept as text; that takes a fraction of the memory of its objects.
+ * The compact form of an open row. A pod may hold many thousands of waiters for days, so the definition, which never changes,
+ * is kept as text; that takes a fraction of the memory of its objects.
  */
 interface WaitingRow<T extends FamilyTypes> {
   readonly definition: string;
@@ -210,8 +210,7 @@ function resumed<T extends FamilyTypes>(
   seen: SeenRecord<T>,
   source: WakeSource,
 ): SeenRecord<T> {
-  // If another pod settled the record, this pod's timer would otherwise stay until the deadline and read the row for
-  // nothing.
+  // If another pod settled the record, this pod's timer would otherwise stay until the deadline and read the row for nothing.
   recordEnded(deps, seen.row.id);
   deps.observer.resumed(seen.row, source);
   return seen;

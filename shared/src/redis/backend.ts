@@ -1,6 +1,6 @@
 /**
- * Builds all ports on Redis from their parts, with their connections and health. It contains no command of a port; each
- * port has its own folder.
+ * Builds all ports on Redis from their parts, with their connections and health. It contains no command of a port; each port
+ * has its own folder.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -147,9 +147,9 @@ export function createRedisBackend(options: RedisBackendOptions): Backend {
 }
 
 /**
- * Whether Redis answers commands and is not a replica. A server that is full, has lost its replicas or cannot save
- * still serves reads, so its pods stay ready. On a Cluster any node may answer: masters change independently of the
- * pods, and the loss of one must not make all pods unready.
+ * Whether Redis answers commands and is not a replica. A server that is full, has lost its replicas or cannot save still serves
+ * reads, so its pods stay ready. On a Cluster any node may answer: masters change independently of the pods, and the loss of
+ * one must not make all pods unready.
  */
 async function answers(redis: Commands): Promise<boolean> {
   try {
@@ -161,10 +161,7 @@ async function answers(redis: Commands): Promise<boolean> {
   }
 }
 
-/**
- * The same as `answers`, but never waits for long. If Redis does not answer in time, the result is that of its last
- * answer.
- */
+/** The same as `answers`, but never waits for long. If Redis does not answer in time, the result is that of its last answer. */
 function answersInTime(redis: Commands): () => Promise<boolean> {
   let known = false;
   let asking: Promise<boolean> | undefined;

@@ -14,9 +14,9 @@ interface BeginDeps {
 }
 
 /**
- * Begins a run, or finds the one that an earlier request with the same key began. Throws `turn_running` while another
- * run of the conversation is running (an orphaned one is offered to all pods), `idempotency_mismatch`, `unavailable`,
- * or the error of an exhausted quota.
+ * Begins a run, or finds the one that an earlier request with the same key began. Throws `turn_running` while another run of
+ * the conversation is running (an orphaned one is offered to all pods), `idempotency_mismatch`, `unavailable`, or the error of
+ * an exhausted quota.
  */
 export async function beginRun(
   { runs, recovery, onRefused }: BeginDeps,

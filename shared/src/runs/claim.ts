@@ -1,6 +1,6 @@
 /**
- * How a pod becomes the owner of a queued run, and when it must not. The work on the run, and runs that this pod
- * begins, are in `pod-runs.ts`.
+ * How a pod becomes the owner of a queued run, and when it must not. The work on the run, and runs that this pod begins, are in
+ * `pod-runs.ts`.
  */
 
 import { ParleyError } from '@parley/core/domain/errors';
@@ -14,8 +14,7 @@ import { OWNERS_DIED } from './interruption.ts';
 import type { LocalRuns } from './local-runs.ts';
 import type { Recovery } from './recover.ts';
 
-// Some runs kill their pods so late that no death counts as quick, so this many take-overs weigh as much as one quick
-// death.
+// Some runs kill their pods so late that no death counts as quick, so this many take-overs weigh as much as one quick death.
 const TAKE_OVERS_PER_DEATH = 4;
 
 interface ClaimDeps {
@@ -40,10 +39,10 @@ export interface ClaimedRun {
 }
 
 /**
- * Claims a run from the queue and starts to work on it; does nothing when another pod owns the run, or it has ended. It
- * is safe to call this twice for the same run. Throws `unavailable`; the queue then delivers the run again. Throws
- * `pod_busy` for a run of an unknown agent, which a pod with another configuration may know. After a while, such a run
- * is claimed anyway, and its work fails.
+ * Claims a run from the queue and starts to work on it; does nothing when another pod owns the run, or it has ended. It is safe
+ * to call this twice for the same run. Throws `unavailable`; the queue then delivers the run again. Throws `pod_busy` for a run
+ * of an unknown agent, which a pod with another configuration may know. After a while, such a run is claimed anyway, and its
+ * work fails.
  */
 export async function claimRun(
   deps: ClaimDeps,
@@ -100,8 +99,7 @@ interface DeferredRuns {
   /** True while the run is left to other pods. */
   isDeferred(streamRequestId: string): boolean;
   /**
-   * Leaves the run to other pods and returns true. Returns false if that was done before; then no other pod has taken
-   * the run.
+   * Leaves the run to other pods and returns true. Returns false if that was done before; then no other pod has taken the run.
    */
   defer(streamRequestId: string): boolean;
 }

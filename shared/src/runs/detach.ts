@@ -13,9 +13,9 @@ export type ReleaseKind = 'detached' | 'handed_over';
 export const NO_WAITS: Waits = { questions: [], runs: [] };
 
 /**
- * Releases an interrupted run, so that another pod continues it. It is detached until one of its waits ends if the
- * interruption is a RunDetachedError and the run does wait; otherwise it continues at once. Writes the queue first.
- * Retries while Redis is unavailable.
+ * Releases an interrupted run, so that another pod continues it. It is detached until one of its waits ends if the interruption
+ * is a RunDetachedError and the run does wait; otherwise it continues at once. Writes the queue first. Retries while Redis is
+ * unavailable.
  */
 export async function detachOrHandOver(
   deps: HandOverDeps,

@@ -12,9 +12,8 @@ interface EndOrphanDeps {
 }
 
 /**
- * Ends a run that no pod shall continue, with its delegates and their open questions. The conversation keeps the
- * complete steps, whose tool calls may have had effects, and the text of the last one. Throws `unavailable`;
- * repeatable.
+ * Ends a run that no pod shall continue, with its delegates and their open questions. The conversation keeps the complete
+ * steps, whose tool calls may have had effects, and the text of the last one. Throws `unavailable`; repeatable.
  */
 export async function endOrphan(
   deps: EndOrphanDeps,

@@ -19,8 +19,8 @@ export interface Lease {
   /** Renews now. Throws `unavailable` when Redis does not confirm it. */
   renew(): Promise<void>;
   /**
-   * True when another owner's lease has lapsed although Redis was available for renewals, or when Redis noticed earlier
-   * that the owner's pod died. After an outage all leases have lapsed, so pods first get time to renew.
+   * True when another owner's lease has lapsed although Redis was available for renewals, or when Redis noticed earlier that
+   * the owner's pod died. After an outage all leases have lapsed, so pods first get time to renew.
    */
   hasLapsed(owner: string): Promise<boolean>;
   /** Ends the renewals. The lease lapses by itself. */

@@ -1,6 +1,6 @@
 /**
- * Everything that one pod has to do with each run, so that its parts never act on the same run at once. It decides
- * nothing about ownership, which only Redis knows.
+ * Everything that one pod has to do with each run, so that its parts never act on the same run at once. It decides nothing
+ * about ownership, which only Redis knows.
  */
 
 import type { StreamRef } from '@parley/core/domain/ids';
@@ -65,10 +65,7 @@ export interface LocalRuns {
   /** True while the run is active or reserved. */
   isBusy(streamRequestId: string): boolean;
   isReserved(streamRequestId: string): boolean;
-  /**
-   * Aborts the work on a run. `reason` is a RunInterruptedError if the pod stops, and absent if the person stops the
-   * turn.
-   */
+  /** Aborts the work on a run. `reason` is a RunInterruptedError if the pod stops, and absent if the person stops the turn. */
   interrupt(streamRequestId: string, reason?: RunInterruptedError): void;
   /** Adds a cleanup, which replaces an earlier one of the run. */
   addCleanup(stream: StreamRef, term: number, kind: CleanupKind): PendingCleanup;

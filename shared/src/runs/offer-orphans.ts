@@ -18,8 +18,8 @@ export interface OfferOrphansInput {
 }
 
 /**
- * Offers the runs of pods whose lease has lapsed, and runs without an owner, to all pods. A pod is forgotten once a
- * round finds no runs of it. Returns the number of offered runs. Throws `unavailable`; repeatable.
+ * Offers the runs of pods whose lease has lapsed, and runs without an owner, to all pods. A pod is forgotten once a round finds
+ * no runs of it. Returns the number of offered runs. Throws `unavailable`; repeatable.
  */
 export async function offerOrphans(
   { runs, heartbeats, runQueue }: OfferOrphansDeps,

@@ -26,8 +26,8 @@ export async function withdrawOfTurn(
 }
 
 /**
- * Withdraws the questions for which one run waits according to its record, but not those of its delegates. Repeatable.
- * Throws `unavailable`.
+ * Withdraws the questions for which one run waits according to its record, but not those of its delegates. Repeatable. Throws
+ * `unavailable`.
  */
 export async function withdrawOfRun(
   engine: Pick<Engine, 'withdrawRecord'>,

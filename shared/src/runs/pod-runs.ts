@@ -1,6 +1,6 @@
 /**
- * The life of the runs on one pod: begin or claim, own, end, release. What an agent does in a run is passed in as work
- * and not known here.
+ * The life of the runs on one pod: begin or claim, own, end, release. What an agent does in a run is passed in as work and not
+ * known here.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -40,16 +40,13 @@ export interface PodRunsDeps {
   readonly pod: string;
   readonly leaseTiming?: LeaseTiming | undefined;
   /**
-   * The maximum number of runs on which this pod works at once. A full pod begins no runs and takes none from the
-   * queue. No limit when absent.
+   * The maximum number of runs on which this pod works at once. A full pod begins no runs and takes none from the queue. No
+   * limit when absent.
    */
   readonly runsMax?: number;
   /** The maximum for the runs of one tenant; it only prevents beginning more. */
   readonly tenantRunsMax?: number;
-  /**
-   * False for an agent that this pod's configuration lacks. Runs of such agents are left to other pods for
-   * `deferralMs`.
-   */
+  /** False for an agent that this pod's configuration lacks. Runs of such agents are left to other pods for `deferralMs`. */
   readonly knowsAgent?: (agent: string) => boolean;
   /** How long such runs are left to other pods, in ms. */
   readonly deferralMs?: number;
@@ -65,9 +62,8 @@ export interface PodRunsDeps {
 type RunLimit = `${ReachedQuota['of']}-${ReachedQuota['quota']}` | 'pod-turns' | 'pod-tenant-turns';
 
 /**
- * Work on a run that this pod owns. `stopping` aborts it: with a RunInterruptedError if the pod stops, and otherwise
- * because the person stopped the turn. Resolves to true once the end of the run is written, or another pod owns the
- * run. Never rejects.
+ * Work on a run that this pod owns. `stopping` aborts it: with a RunInterruptedError if the pod stops, and otherwise because
+ * the person stopped the turn. Resolves to true once the end of the run is written, or another pod owns the run. Never rejects.
  */
 export type Work = (owned: OwnedRun, stopping: AbortController) => Promise<boolean>;
 
@@ -79,14 +75,14 @@ interface PodRuns extends Pick<LocalRuns, 'reserve' | 'watch'> {
   /** The owner name of this pod. */
   readonly owner: string;
   /**
-   * Begins a run and works on it, or finds the run that an earlier request with the same key began (`known`). Throws
-   * what `beginRun` throws, or `pod_busy` if this pod may not begin more runs. After `unavailable`, a run with a key
-   * may have begun and then continues; a run without a key is ended.
+   * Begins a run and works on it, or finds the run that an earlier request with the same key began (`known`). Throws what
+   * `beginRun` throws, or `pod_busy` if this pod may not begin more runs. After `unavailable`, a run with a key may have begun
+   * and then continues; a run without a key is ended.
    */
   begin(run: Omit<NewRun, 'owner'>, work: Work): Promise<BeginResult & { type: 'begun' | 'known' }>;
   /**
-   * Ends a run that this pod may have begun but does not work on, as soon as possible. Nothing happens when the run has
-   * ended, or another pod owns it.
+   * Ends a run that this pod may have begun but does not work on, as soon as possible. Nothing happens when the run has ended,
+   * or another pod owns it.
    */
   endBegun(stream: StreamRef): void;
   /** Starts to claim runs from the queue. */
@@ -95,10 +91,7 @@ interface PodRuns extends Pick<LocalRuns, 'reserve' | 'watch'> {
   isRunning: Recovery['isRunning'];
   /** See `Recovery.isWaiting`. */
   isWaiting(stream: StreamRef): Promise<boolean>;
-  /**
-   * Stops the running turn of the conversation, on whichever pod it is. False when none is running. Throws
-   * `unavailable`.
-   */
+  /** Stops the running turn of the conversation, on whichever pod it is. False when none is running. Throws `unavailable`. */
   stop(conversation: ConversationRef): Promise<boolean>;
   /** Hands over all runs of this pod to other pods, and resolves when that is done. */
   close(): Promise<void>;
@@ -245,8 +238,8 @@ function cleanupAfter(hasEnded: boolean): CleanupKind | undefined {
 }
 
 /**
- * A `begin` whose reply was lost may have succeeded. A caller with a key repeats its request and must find the run
- * working; a caller without a key got an error, so the run must end.
+ * A `begin` whose reply was lost may have succeeded. A caller with a key repeats its request and must find the run working; a
+ * caller without a key got an error, so the run must end.
  */
 function cleanupAfterRefusal(error: unknown, hasKey: boolean): CleanupKind | undefined {
   if (isParleyError(error) && REFUSALS.includes(error.code)) return undefined;

@@ -1,7 +1,6 @@
 import type { RunWrite } from '../ports/runs/runs.ts';
 
-// This is longer than the writes that a crash (one second of unsynced writes) or a failover (unreplicated writes) can
-// lose.
+// This is longer than the writes that a crash (one second of unsynced writes) or a failover (unreplicated writes) can lose.
 const KEEP_MS = 20_000;
 
 type Written = Pick<RunWrite, 'firstSeq' | 'events' | 'notes'>;

@@ -1,6 +1,4 @@
-/**
- * Notices on every pod that runs were orphaned or missed a wake, and repairs that. Taking a run over is in `claim.ts`.
- */
+/** Notices on every pod that runs were orphaned or missed a wake, and repairs that. Taking a run over is in `claim.ts`. */
 
 import { isParleyError } from '@parley/core/domain/errors';
 import type { StreamRef } from '@parley/core/domain/ids';
@@ -15,8 +13,8 @@ import { resumeIfMissed } from './resume.ts';
 const CHECKS_AT_ONCE = 50;
 // Redis may still execute a command this long after the pod stopped waiting for its reply.
 const LATE_COMMAND_MS = 60_000;
-// Normally, the end of a wait resumes a detached run, and a lapsed lease reveals an orphan. This slow check finds what
-// both missed.
+// Normally, the end of a wait resumes a detached run, and a lapsed lease reveals an orphan. This slow check finds what both
+// missed.
 const RECHECK_MS = 30_000;
 
 interface RecoverDeps {
@@ -34,8 +32,8 @@ interface RecoverDeps {
 /** Finds orphaned runs and offers them to all pods, so that one of them continues the run. */
 export interface Recovery {
   /**
-   * True while the run is running on any pod, queued or detached; an orphan is first offered. `seen` is a recent
-   * standing of the run. Throws `unavailable`.
+   * True while the run is running on any pod, queued or detached; an orphan is first offered. `seen` is a recent standing of
+   * the run. Throws `unavailable`.
    */
   isRunning(stream: StreamRef, seen?: RunStanding): Promise<boolean>;
   /** True when no pod can be working on the run. Throws `unavailable`. */
@@ -94,8 +92,7 @@ export function createRecovery(deps: RecoverDeps): Recovery {
   }
 
   /**
-   * Reads the record of a run that is new, may be orphaned, or was not checked for long; otherwise it reads at most one
-   * lease.
+   * Reads the record of a run that is new, may be orphaned, or was not checked for long; otherwise it reads at most one lease.
    */
   async function check(watched: WatchedRun, hasLapsed: (owner: string) => Promise<boolean>): Promise<void> {
     const { stream, seen } = watched;

@@ -34,8 +34,8 @@ export function resumeRunKind(deps: ResumeRunDeps): DeliveryKind {
 }
 
 /**
- * Offers a detached run, and a detached run that waits for it, to all pods; one of them continues it. `term` is the
- * term under which the run was detached, so that a repeated call changes nothing. Throws `unavailable`.
+ * Offers a detached run, and a detached run that waits for it, to all pods; one of them continues it. `term` is the term under
+ * which the run was detached, so that a repeated call changes nothing. Throws `unavailable`.
  */
 export async function resumeRun(deps: ResumeRunDeps, stream: StreamRef, term: number): Promise<void> {
   const { runs, runQueue } = deps;
@@ -57,8 +57,8 @@ interface ResumeIfMissedDeps extends ResumeRunDeps {
 
 /**
  * Resumes a detached run if one of its waits, or its rest, has ended. Normally the commit that ended a wait notes the
- * resumption in the outbox, and so does the commit that began a rest, but a failover of Redis may have lost that note.
- * Returns true when all waits of the run are still open. Throws `unavailable`.
+ * resumption in the outbox, and so does the commit that began a rest, but a failover of Redis may have lost that note. Returns
+ * true when all waits of the run are still open. Throws `unavailable`.
  */
 export async function resumeIfMissed(
   deps: ResumeIfMissedDeps,
@@ -68,8 +68,8 @@ export async function resumeIfMissed(
   const { run, now } = await deps.runs.read(stream);
   if (run === undefined) return false;
   const areOpen = await Promise.all([...areQuestionsOpen(deps, run), ...areDelegatesWaiting(deps, run)]);
-  // A resting turn is not resumed before its rest is over: readers of the turn must not cause its remote task to be
-  // polled more often than the remote server allows.
+  // A resting turn is not resumed before its rest is over: readers of the turn must not cause its remote task to be polled more
+  // often than the remote server allows.
   const isOver = run.restsUntil === undefined ? areOpen.length === 0 : now >= run.restsUntil + LATE_MS;
   if (!isOver && areOpen.every(Boolean)) return true;
   await resumeRun(deps, stream, term);

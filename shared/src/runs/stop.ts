@@ -11,8 +11,8 @@ interface StopDeps {
 }
 
 /**
- * Requests that a running turn and all its delegates stop, on whichever pods they are, and withdraws their open
- * questions. False when the turn is not running. Throws `unavailable`; repeatable.
+ * Requests that a running turn and all its delegates stop, on whichever pods they are, and withdraws their open questions.
+ * False when the turn is not running. Throws `unavailable`; repeatable.
  */
 export async function stopTurn(
   { engine, runs }: StopDeps,

@@ -17,9 +17,9 @@ const A_DAY_SECONDS = 86_400;
 const TENANT_USER = '\u0000tenant';
 
 /**
- * Wraps runs so that the quotas of their tenants apply. These are counted separately from the writes, because they are
- * in other buckets: a running turn is never cut, but the next one is refused; and points that pods took in advance
- * count as used. A turn counts only once it has begun, so that refused requests use up nothing.
+ * Wraps runs so that the quotas of their tenants apply. These are counted separately from the writes, because they are in other
+ * buckets: a running turn is never cut, but the next one is refused; and points that pods took in advance count as used. A turn
+ * counts only once it has begun, so that refused requests use up nothing.
  */
 export function withTenantQuotas(runs: Runs, limits: Pick<Limits, 'take'>, quotas: TenantQuotas): Runs {
   const budgets = { turns: quotas.turns, tokens: quotas.tokens, storage: quotas.storedBytes } as const;

@@ -16,14 +16,9 @@ interface TextPublisherDeps {
   readonly publish: (text: Pick<RunText, 'block' | 'offset' | 'text'>) => void;
 }
 
-/**
- * Publishes text before it is written: models produce a few characters at a time, and a write for each would cost too
- * much.
- */
+/** Publishes text before it is written: models produce a few characters at a time, and a write for each would cost too much. */
 interface TextPublisher {
-  /**
-   * Call when more text is pending. A piece is published at once, unless the last one was published a short time ago.
-   */
+  /** Call when more text is pending. A piece is published at once, unless the last one was published a short time ago. */
   grown(): void;
   /** Call when the pending text is being written. */
   taken(): void;

@@ -1,6 +1,6 @@
 /**
- * The one writer of a run on its pod: it orders, batches, coalesces and repeats writes. What a write may do is decided
- * by `domain/runs/transition.ts` in the store.
+ * The one writer of a run on its pod: it orders, batches, coalesces and repeats writes. What a write may do is decided by
+ * `domain/runs/transition.ts` in the store.
  */
 
 import { retryWhileUnavailable } from '../async/retry-while-unavailable.ts';
@@ -11,9 +11,7 @@ import { createRecentWrites } from './recent-writes.ts';
 import { COALESCE_CHARACTERS, COALESCE_MS, createTextPublisher, type PendingText } from './text-publisher.ts';
 
 const QUEUE_MAX = 500;
-/**
- * Published text is written after at most this time, in ms, because a reader that reconnects gets only written text.
- */
+/** Published text is written after at most this time, in ms, because a reader that reconnects gets only written text. */
 const STORE_MS = 500;
 const STORE_CHARACTERS = 4_000;
 
@@ -58,24 +56,21 @@ type RunEnd = NonNullable<RunWrite['end']>;
 type FinalWrite = Pick<RunWrite, 'end' | 'detach'> & { readonly event?: TurnEvent };
 
 /**
- * Writes a run's events and notes in order and in batches. It retries while Redis is unavailable, and repeats recent
- * writes that Redis has lost. Every method rejects with RunFencedError once another pod owns the run, with
- * TurnTooLargeError once the feed is full, and with RunLostError once too much was lost; after the last two, `end`
- * still works.
+ * Writes a run's events and notes in order and in batches. It retries while Redis is unavailable, and repeats recent writes
+ * that Redis has lost. Every method rejects with RunFencedError once another pod owns the run, with TurnTooLargeError once the
+ * feed is full, and with RunLostError once too much was lost; after the last two, `end` still works.
  */
 export interface RunWriter {
   /**
-   * Queues an event. Text of one block is coalesced, and published before it is written. Waits for a write only when
-   * the queue is full.
+   * Queues an event. Text of one block is coalesced, and published before it is written. Waits for a write only when the queue
+   * is full.
    */
   append(event: TurnEvent): Promise<void>;
   /** Saves notes after all queued events. Resolves once both are written. */
   save(notes: readonly RunNote[]): Promise<void>;
   /** Saves notes with the next write. For notes that a pod could reconstruct after a take-over. */
   saveSoon(notes: readonly RunNote[]): Promise<void>;
-  /**
-   * Makes a write, even an empty one, to learn of a stop or take-over, unless the last one was less than `ageMs` ago.
-   */
+  /** Makes a write, even an empty one, to learn of a stop or take-over, unless the last one was less than `ageMs` ago. */
   poll(ageMs?: number): Promise<void>;
   /** Detaches the run until one of these waits ends, and appends `turn-detached`. False when one has already ended. */
   detach(waits: NonNullable<RunWrite['detach']>): Promise<boolean>;
@@ -152,8 +147,8 @@ export function createRunWriter({ runs, run, term, writerSeq }: RunWriterOptions
         notes = [...batch.notes, ...notes];
       } else {
         fault = error;
-        // Queued events can never follow the lost ones. If they were kept, every refused write would schedule the next
-        // one at once.
+        // Queued events can never follow the lost ones. If they were kept, every refused write would schedule the next one at
+        // once.
         queue = [];
       }
       if (error instanceof RunFencedError) fenced.abort(error);
@@ -277,8 +272,7 @@ export function createRunWriter({ runs, run, term, writerSeq }: RunWriterOptions
         await flush({ event, detach: waits }, true);
       } catch (error) {
         if (error instanceof WaitEndedError) return false;
-        // Either an earlier copy of this write detached the run, or another pod owns it. In both cases, this pod is
-        // done.
+        // Either an earlier copy of this write detached the run, or another pod owns it. In both cases, this pod is done.
         if (!(error instanceof RunFencedError)) throw error;
       }
       return true;

@@ -18,8 +18,7 @@ import { seal, unseal } from '../vault/seal.ts';
 const PUSH_TIMEOUT_MS = 15_000;
 
 /**
- * The push targets of A2A tasks. Undefined without vault keys, because targets contain credentials and are stored only
- * sealed.
+ * The push targets of A2A tasks. Undefined without vault keys, because targets contain credentials and are stored only sealed.
  */
 export function createPushStoreOf(
   env: Env,

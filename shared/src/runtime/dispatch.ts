@@ -22,8 +22,8 @@ interface ProcessDispatchDeps {
 }
 
 /**
- * Makes the dispatch of this process. Delivery kinds are registered in its list: without an entry here, commits note no
- * task of a kind, and no process handles any.
+ * Makes the dispatch of this process. Delivery kinds are registered in its list: without an entry here, commits note no task of
+ * a kind, and no process handles any.
  */
 export function createProcessDispatch({ env, backend, log, metrics }: ProcessDispatchDeps): Dispatch {
   const { retentionMs, deadLetterMs } = backendSettings(env);

@@ -63,8 +63,8 @@ export function watchRedis({
 }
 
 /**
- * Checks the properties of a usable Redis. Throws when it is too old for Parley. Warns when its eviction policy removes
- * keys from a full memory, because these may be open questions or credentials.
+ * Checks the properties of a usable Redis. Throws when it is too old for Parley. Warns when its eviction policy removes keys
+ * from a full memory, because these may be open questions or credentials.
  */
 export function checkRedis({ address, fault, evictionPolicy }: RedisDiagnosis, log: Log): void {
   if (fault?.code === 'too_old') throw new Error(fault.text);

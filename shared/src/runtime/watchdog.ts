@@ -18,10 +18,10 @@ interface WatchdogOptions {
 }
 
 /**
- * Ends the process with status 70 when its event loop is blocked, so that an orchestrator restarts it: such a process
- * answers no probe, renews no lease and reacts to no signal. It first writes one line of JSON to stderr with the
- * functions that block the loop. A process that was suspended as a whole survives, because the checking thread was
- * suspended too; so does one to which a debugger may attach. Returns a function that stops watching.
+ * Ends the process with status 70 when its event loop is blocked, so that an orchestrator restarts it: such a process answers
+ * no probe, renews no lease and reacts to no signal. It first writes one line of JSON to stderr with the functions that block
+ * the loop. A process that was suspended as a whole survives, because the checking thread was suspended too; so does one to
+ * which a debugger may attach. Returns a function that stops watching.
  */
 export function startWatchdog({ limitMs }: WatchdogOptions): () => void {
   if (limitMs === 0) return () => undefined;
@@ -52,10 +52,9 @@ export function startWatchdog({ limitMs }: WatchdogOptions): () => void {
   };
 }
 
-// The thread's source is a text, because a bundle, a build and a run from the sources would each look for a file
-// elsewhere. Debugger.pause interrupts a main thread that runs microtasks without end, and tells where it is. The main
-// thread then exits by itself, because the kernel ignores a SIGKILL that the first process of a container sends to
-// itself.
+// The thread's source is a text, because a bundle, a build and a run from the sources would each look for a file elsewhere.
+// Debugger.pause interrupts a main thread that runs microtasks without end, and tells where it is. The main thread then exits
+// by itself, because the kernel ignores a SIGKILL that the first process of a container sends to itself.
 const THREAD = `
   const { write } = require('node:fs');
   const { shared, checkMs, limitMs, checks, lastWordsMs, status } = require('node:worker_threads').workerData;

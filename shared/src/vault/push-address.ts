@@ -1,6 +1,6 @@
 /**
- * Addresses at which remote agents push, sealed so that every pod can read them without a stored record. Receiving a
- * push is the A2A surface's business.
+ * Addresses at which remote agents push, sealed so that every pod can read them without a stored record. Receiving a push is
+ * the A2A surface's business.
  */
 
 import { createHash, createSecretKey, randomBytes, timingSafeEqual } from 'node:crypto';
@@ -26,8 +26,8 @@ interface PushedTask extends Pick<PushAddress, 'tenant' | 'userId' | 'callKey'> 
 }
 
 /**
- * Makes and reads the last path segment of the addresses at which remote agents push. The segments are sealed, so every
- * pod can read them without a stored record, and they reveal nothing. Both methods throw `unavailable`.
+ * Makes and reads the last path segment of the addresses at which remote agents push. The segments are sealed, so every pod can
+ * read them without a stored record, and they reveal nothing. Both methods throw `unavailable`.
  */
 export interface PushAddresses {
   seal(task: PushedTask): Promise<string>;
@@ -59,8 +59,8 @@ const KEPT_MS = 60_000;
 const ABSENT_MS = 1_000;
 
 /**
- * Remote agents keep addresses as long as their tasks, out of reach of a change of master keys. Therefore addresses are
- * sealed under a separate key of the deployment, which the vault stores.
+ * Remote agents keep addresses as long as their tasks, out of reach of a change of master keys. Therefore addresses are sealed
+ * under a separate key of the deployment, which the vault stores.
  */
 export function createPushAddresses(vault: Pick<Vault, 'read' | 'save'>): PushAddresses {
   async function storedKey(): Promise<KeyRing | undefined> {

@@ -1,6 +1,6 @@
 /**
- * Refreshes credentials so that at most one refresh runs over all pods, because a second one may end the person's
- * grant. Whether a refresh is needed is decided in `refresh-rules.ts`, and the HTTP call is the connector's.
+ * Refreshes credentials so that at most one refresh runs over all pods, because a second one may end the person's grant.
+ * Whether a refresh is needed is decided in `refresh-rules.ts`, and the HTTP call is the connector's.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -34,10 +34,7 @@ export type Renewal = RefreshCall | { readonly obtain: ObtainCall };
 
 export type FreshCredential =
   | { readonly status: 'usable'; readonly credential: Secret<Credential>; readonly version: number }
-  /**
-   * There is no credential: the person has not connected or has disconnected, or the server gives none without a
-   * person.
-   */
+  /** There is no credential: the person has not connected or has disconnected, or the server gives none without a person. */
   | { readonly status: 'absent' }
   /** The person has to connect again, or the server gives no other credential without a person. */
   | { readonly status: 'reconnect_required'; readonly version: number }
@@ -57,8 +54,8 @@ export type FreshCredentialOf = (
 ) => Promise<FreshCredential>;
 
 /**
- * `refused`: the grant has ended. `failed`: a temporary error. `overtaken`: a newer credential was written during the
- * refresh, and is kept.
+ * `refused`: the grant has ended. `failed`: a temporary error. `overtaken`: a newer credential was written during the refresh,
+ * and is kept.
  */
 type RefreshOutcome = 'refreshed' | 'refused' | 'failed' | 'overtaken';
 
@@ -140,8 +137,8 @@ async function refreshShared(attempt: RefreshAttempt, first: MaybeCredential): P
 }
 
 /**
- * Refreshes under the lease, unless its previous holder already did. Then releases the lease, even if no caller is
- * waiting any more.
+ * Refreshes under the lease, unless its previous holder already did. Then releases the lease, even if no caller is waiting any
+ * more.
  */
 async function refreshWithLease(
   attempt: RefreshAttempt,

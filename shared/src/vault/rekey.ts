@@ -1,6 +1,6 @@
 /**
- * Moves all sealed records to the active master key, so that old keys can be removed. It never sees a credential: only
- * the wrapping of the data keys changes.
+ * Moves all sealed records to the active master key, so that old keys can be removed. It never sees a credential: only the
+ * wrapping of the data keys changes.
  */
 
 import type { LapsingValue, SealedRecord, SealedStore } from '../ports/sealed.ts';
@@ -15,9 +15,7 @@ export interface RekeyReport {
   readonly rewrapped: number;
   /** Records of the latest round that others changed at the same time. Another round checks them again. */
   readonly changed: number;
-  /**
-   * Records of the latest round that cannot be opened: they are damaged, or sealed with a key that is not in the ring.
-   */
+  /** Records of the latest round that cannot be opened: they are damaged, or sealed with a key that is not in the ring. */
   readonly unreadable: number;
   /** Ids of the missing keys of the unreadable records. */
   readonly missingKeys: readonly string[];
@@ -44,10 +42,10 @@ interface RekeyOptions {
 const ROUNDS_MAX = 5;
 
 /**
- * Wraps the data key of every record with the active master key. It is safe while pods read and write, because it
- * replaces a record only if that has not changed since it was read. It may be stopped and started again, because it
- * skips finished records. It repeats until a round finds nothing to do. If pods still seal with an older key, it stops
- * after some rounds and reports that it is not done. Throws the signal's reason, or `unavailable`.
+ * Wraps the data key of every record with the active master key. It is safe while pods read and write, because it replaces a
+ * record only if that has not changed since it was read. It may be stopped and started again, because it skips finished
+ * records. It repeats until a round finds nothing to do. If pods still seal with an older key, it stops after some rounds and
+ * reports that it is not done. Throws the signal's reason, or `unavailable`.
  */
 export async function rekey(deps: RekeyDeps, options: RekeyOptions = {}): Promise<RekeyReport> {
   let rewrapped = 0;

@@ -1,6 +1,6 @@
 /**
- * Envelope encryption of all secrets: AES-256-GCM under a data key that a master key wraps, bound to an identity. Where
- * sealed texts are stored is not known here.
+ * Envelope encryption of all secrets: AES-256-GCM under a data key that a master key wraps, bound to an identity. Where sealed
+ * texts are stored is not known here.
  */
 
 import { createCipheriv, createDecipheriv, type KeyObject, randomBytes } from 'node:crypto';
@@ -31,8 +31,8 @@ export class SealError extends Error {
 const VERSION = 'v1';
 const ALGORITHM = 'aes-256-gcm';
 const KEY_BYTES = 32;
-// IVs are random, with the length that SP 800-38D recommends. A data key encrypts only once. A master key may wrap 2^32
-// data keys before the risk of an IV collision matters.
+// IVs are random, with the length that SP 800-38D recommends. A data key encrypts only once. A master key may wrap 2^32 data
+// keys before the risk of an IV collision matters.
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
@@ -43,8 +43,8 @@ interface Envelope {
 }
 
 /**
- * Seals `text` for one identity with AES-256-GCM, under a random data key that the active master key wraps. Returns
- * `v1.<id of the master key>.<wrapped key>.<data>`, where the last two are base64url of IV, ciphertext and tag.
+ * Seals `text` for one identity with AES-256-GCM, under a random data key that the active master key wraps. Returns `v1.<id of
+ * the master key>.<wrapped key>.<data>`, where the last two are base64url of IV, ciphertext and tag.
  */
 export function seal(keys: KeyRing, identity: SealIdentity, text: string): string {
   const dataKey = randomBytes(KEY_BYTES);
@@ -52,10 +52,7 @@ export function seal(keys: KeyRing, identity: SealIdentity, text: string): strin
   return wrapped(keys, identity, dataKey, data);
 }
 
-/**
- * Opens a record. Throws SealError when the record was changed, has another identity, or its master key is not in the
- * ring.
- */
+/** Opens a record. Throws SealError when the record was changed, has another identity, or its master key is not in the ring. */
 export function unseal(keys: KeyRing, identity: SealIdentity, sealed: string): string {
   const envelope = parse(sealed);
   const dataKey = unwrapped(keys, identity, envelope);

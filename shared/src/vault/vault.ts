@@ -1,6 +1,6 @@
 /**
- * The vault as the rest of Parley uses it: credentials in, credentials out, sealed in between. Refreshing is in
- * `refresh.ts`, and storing in the back ends.
+ * The vault as the rest of Parley uses it: credentials in, credentials out, sealed in between. Refreshing is in `refresh.ts`,
+ * and storing in the back ends.
  */
 
 import { BUCKET_COUNT } from '@parley/core/domain/ids';
@@ -23,9 +23,9 @@ export interface OpenedCredential {
 }
 
 /**
- * Stores credentials, each sealed for one user, tool and connector. `expiresAt` is given on the clock of this process,
- * and stored and returned on the clock of the store. Reading throws SealError when a record was changed or its key is
- * missing. Every method throws `unavailable`. No error contains a credential.
+ * Stores credentials, each sealed for one user, tool and connector. `expiresAt` is given on the clock of this process, and
+ * stored and returned on the clock of the store. Reading throws SealError when a record was changed or its key is missing.
+ * Every method throws `unavailable`. No error contains a credential.
  */
 export interface Vault {
   /** The credential of one user for one tool, usable or not. Undefined when there is none. */
@@ -36,20 +36,20 @@ export interface Vault {
    */
   save(ref: CredentialRef, credential: Credential, expectedVersion?: number): Promise<number | undefined>;
   /**
-   * Stores the credential of a connect flow for at most `ttlMs`, without making it usable. A sweep must promote or drop
-   * it before then, because the provider may accept it for longer.
+   * Stores the credential of a connect flow for at most `ttlMs`, without making it usable. A sweep must promote or drop it
+   * before then, because the provider may accept it for longer.
    */
   stage(flow: FlowRef, credential: Credential, ttlMs: number): Promise<void>;
   /**
-   * Makes the flow's staged credential the usable one, atomically. Returns its version; also on a repeat, unless
-   * another flow has replaced it. Undefined when the flow was dropped, has expired or was replaced.
+   * Makes the flow's staged credential the usable one, atomically. Returns its version; also on a repeat, unless another flow
+   * has replaced it. Undefined when the flow was dropped, has expired or was replaced.
    */
   promote(flow: FlowRef): Promise<number | undefined>;
   /** The flow's staged credential, which stays staged. Undefined when there is none. */
   staged(flow: FlowRef): Promise<Secret<Credential> | undefined>;
   /**
-   * Deletes the flow's staged credential and returns it for revocation. Undefined when none is staged, for example
-   * after `promote`.
+   * Deletes the flow's staged credential and returns it for revocation. Undefined when none is staged, for example after
+   * `promote`.
    */
   drop(flow: FlowRef): Promise<Secret<Credential> | undefined>;
   /**
@@ -57,15 +57,9 @@ export interface Vault {
    * may have expired. `drop` removes such a flow from this list in any case.
    */
   staleFlows(olderThanMs: number): AsyncIterable<StagedFlow>;
-  /**
-   * Records that the provider refuses this version. False when another version is stored, which the provider may
-   * accept.
-   */
+  /** Records that the provider refuses this version. False when another version is stored, which the provider may accept. */
   markReconnect(ref: CredentialRef, version: number): Promise<boolean>;
-  /**
-   * Deletes the credential and returns it for revocation. A credential that cannot be opened is deleted but not
-   * returned.
-   */
+  /** Deletes the credential and returns it for revocation. A credential that cannot be opened is deleted but not returned. */
   remove(ref: CredentialRef): Promise<Secret<Credential> | undefined>;
 }
 
@@ -129,8 +123,8 @@ export function createVault({ store, keys }: VaultDeps): Vault {
       return staged === undefined ? undefined : openIfPossible(stagedIdentity(flow), staged);
     },
     async drop(flow) {
-      // The record is read before it is removed: if the removal is sent twice, only the first reply contains the
-      // record, and that reply may be lost.
+      // The record is read before it is removed: if the removal is sent twice, only the first reply contains the record, and
+      // that reply may be lost.
       const staged = await store.readStaged(flow);
       const dropped = await store.drop(flow);
       return dropped && staged !== undefined ? openIfPossible(stagedIdentity(flow), staged) : undefined;
@@ -149,8 +143,7 @@ export function createVault({ store, keys }: VaultDeps): Vault {
 }
 
 /**
- * Converts the expiry of a credential to the clock of the store, because the clocks of the processes that read it may
- * differ.
+ * Converts the expiry of a credential to the clock of the store, because the clocks of the processes that read it may differ.
  */
 async function onStoreClock(
   store: VaultStore,

@@ -6,8 +6,8 @@ import { promptParts } from './prompt.ts';
 import { createSessions, type Sessions } from './sessions.ts';
 
 /**
- * Creates an ACP agent that represents Parley's agents on one connection. It stores nothing: a session is a
- * conversation of Parley, and so is every question and answer in it.
+ * Creates an ACP agent that represents Parley's agents on one connection. It stores nothing: a session is a conversation of
+ * Parley, and so is every question and answer in it.
  */
 export function createAcpAgent(options: AcpAgentOptions): AgentApp {
   let sessions: Sessions | undefined;

@@ -1,7 +1,4 @@
-/**
- * Shows the approvals of a turn as permission requests of ACP and sends back decisions. Questions are in
- * `questions.ts`.
- */
+/** Shows the approvals of a turn as permission requests of ACP and sends back decisions. Questions are in `questions.ts`. */
 
 import {
   type AgentContext,

@@ -13,9 +13,7 @@ export function describeUndelivered(elicitation: Elicitation): string {
   );
 }
 
-/**
- * The text for an open question that this client cannot show. The question may be withdrawn soon, if it reaches nobody.
- */
+/** The text for an open question that this client cannot show. The question may be withdrawn soon, if it reaches nobody. */
 export function describeElsewhere(elicitation: Elicitation): string {
   return paragraphs(
     describeQuestion(elicitation),

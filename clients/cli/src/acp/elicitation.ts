@@ -23,8 +23,8 @@ export function createRequest(
 }
 
 /**
- * The answer in a client's response; undefined for an action that this version does not know. Content is used only with
- * an accepted form.
+ * The answer in a client's response; undefined for an action that this version does not know. Content is used only with an
+ * accepted form.
  */
 export function readResponse(
   { mode }: Pick<Elicitation, 'mode'>,

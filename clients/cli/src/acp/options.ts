@@ -9,8 +9,8 @@ export interface AcpAgentOptions {
   readonly agent?: string;
   readonly version: string;
   /**
-   * Writes a line for the operator, not to standard output, which belongs to the protocol. The lines contain no texts
-   * or answers.
+   * Writes a line for the operator, not to standard output, which belongs to the protocol. The lines contain no texts or
+   * answers.
    */
   readonly log: (line: string) => void;
   /** The retry options of the SDK's chat transport. */

@@ -8,8 +8,8 @@ export type PromptPart =
 const GAP = '\n\n';
 
 /**
- * Converts a prompt to message parts: its texts as paragraphs, then its images. The server reports what the agent does
- * not accept. Throws `-32602` for content that `initialize` did not offer.
+ * Converts a prompt to message parts: its texts as paragraphs, then its images. The server reports what the agent does not
+ * accept. Throws `-32602` for content that `initialize` did not offer.
  */
 export function promptParts(prompt: readonly ContentBlock[]): PromptPart[] {
   const images = prompt.filter(({ type }) => type === 'image') as Extract<ContentBlock, { type: 'image' }>[];

@@ -10,8 +10,8 @@ interface ServeStreams {
 }
 
 /**
- * Serves one ACP client until it closes `stdin` or the signal is aborted. Nothing else may write to `stdout`. Running
- * turns continue on the server.
+ * Serves one ACP client until it closes `stdin` or the signal is aborted. Nothing else may write to `stdout`. Running turns
+ * continue on the server.
  */
 export async function serveAcp(
   options: AcpAgentOptions,

@@ -1,6 +1,5 @@
 /**
- * Keeps the sessions of one ACP connection and makes prompts wait for running turns. Watching a single turn is in
- * `turn.ts`.
+ * Keeps the sessions of one ACP connection and makes prompts wait for running turns. Watching a single turn is in `turn.ts`.
  */
 
 import type { AgentContext, StopReason } from '@agentclientprotocol/sdk';
@@ -21,13 +20,12 @@ export interface Sessions {
   begin(): Promise<string>;
   list(cursor: string | undefined): ReturnType<ReturnType<typeof createChatArchive>['list']>;
   /**
-   * Opens an existing conversation: with `replay` it sends the history, and it watches a running turn with its open
-   * questions.
+   * Opens an existing conversation: with `replay` it sends the history, and it watches a running turn with its open questions.
    */
   open(client: AgentContext, sessionId: string, options: { readonly replay: boolean }): Promise<void>;
   /**
-   * Sends a message and resolves with the end of its turn. Waits for a running turn first. Throws for a session that
-   * was neither begun nor opened here and has no conversation.
+   * Sends a message and resolves with the end of its turn. Waits for a running turn first. Throws for a session that was
+   * neither begun nor opened here and has no conversation.
    */
   prompt(
     client: AgentContext,

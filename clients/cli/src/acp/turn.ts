@@ -24,8 +24,8 @@ export interface TurnDeps {
 /** A turn that is being watched for an ACP client. */
 export interface WatchedTurn {
   /**
-   * Resolves with the stop reason. Rejects with RequestError if the turn failed, and with ParleyClientError if the
-   * connection to it was lost.
+   * Resolves with the stop reason. Rejects with RequestError if the turn failed, and with ParleyClientError if the connection
+   * to it was lost.
    */
   readonly ended: Promise<StopReason>;
   /** Stops the turn on the server. `ended` becomes `cancelled`, even if no pod can be reached. */
@@ -37,8 +37,7 @@ export interface WatchedTurn {
 /** How long a cancelled turn may take to end on the server, in ms. */
 const CANCEL_GRACE_MS = 5_000;
 /**
- * Watches a turn of a session to its end. `open` begins or finds the turn. Questions go to the client, whichever pod
- * asks them.
+ * Watches a turn of a session to its end. `open` begins or finds the turn. Questions go to the client, whichever pod asks them.
  */
 export function watchTurn(
   deps: TurnDeps,
@@ -104,10 +103,7 @@ export function watchTurn(
   };
 }
 
-/**
- * Collects calls of the tool `elicit` that could ask nobody. Without a default, such a call fails, and no question
- * exists.
- */
+/** Collects calls of the tool `elicit` that could ask nobody. Without a default, such a call fails, and no question exists. */
 function createUnaskedCalls() {
   const inputs = new Map<string, unknown>();
   return {

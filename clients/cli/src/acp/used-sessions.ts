@@ -7,9 +7,7 @@ export interface UsedSession {
   cancels: number;
 }
 
-/**
- * The sessions in use. Only these are kept, because an editor may begin many sessions on one connection and end few.
- */
+/** The sessions in use. Only these are kept, because an editor may begin many sessions on one connection and end few. */
 interface UsedSessions {
   /** Keeps the session until `work` has settled. */
   use<T>(sessionId: string, work: (session: UsedSession) => Promise<T>): Promise<T>;

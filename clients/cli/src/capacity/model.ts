@@ -1,6 +1,6 @@
 /**
- * The arithmetic of `parley capacity`: how many cores, bytes and pods a load needs. The measurements behind the
- * constants are in docs/reports/bench.md; input and output are in `commands/capacity.ts`.
+ * The arithmetic of `parley capacity`: how many cores, bytes and pods a load needs. The measurements behind the constants are
+ * in docs/reports/bench.md; input and output are in `commands/capacity.ts`.
  */
 
 /** The load of an installation. */
@@ -41,8 +41,8 @@ export interface Capacity {
 /** Costs measured by `npm run bench` (docs/reports/bench.md) on the reference machine: two cores of an AMD EPYC. */
 export const COSTS = {
   /**
-   * Bytes of Redis for an open question with a definition of about 300 bytes, an ended question, and a waiting turn
-   * with its question.
+   * Bytes of Redis for an open question with a definition of about 300 bytes, an ended question, and a waiting turn with its
+   * question.
    */
   openBytes: 1_600,
   endedBytes: 1_700,
@@ -71,8 +71,8 @@ export const BOUNDS = {
 } as const;
 
 /**
- * How readers come back after their pod died. A refused reader tries again after 1 to 10 s, so the last ones return up
- * to 10 s late.
+ * How readers come back after their pod died. A refused reader tries again after 1 to 10 s, so the last ones return up to 10 s
+ * late.
  */
 const STORM = { refusalShare: 0.1, meanBackSeconds: 5.5, lastBackSeconds: 10, oneWaveSeconds: 8 } as const;
 
@@ -112,10 +112,7 @@ export function capacityFor(load: Load): Capacity {
   };
 }
 
-/**
- * The load of the master with the most buckets, relative to the mean. With more masters than buckets, the surplus is
- * empty.
- */
+/** The load of the master with the most buckets, relative to the mean. With more masters than buckets, the surplus is empty. */
 export function fullestMaster(masters: number): number {
   return (Math.ceil(BUCKETS / masters) * masters) / BUCKETS;
 }
@@ -130,9 +127,8 @@ function mastersFor(cores: number, bytes: number): number | undefined {
 }
 
 /**
- * The time until the readers of a dead pod are back. The remaining pods open the streams with the idle time of their
- * cores, of which the repeated refusals of waiting readers take a part. If refusals take all of it, nobody comes back
- * (Infinity).
+ * The time until the readers of a dead pod are back. The remaining pods open the streams with the idle time of their cores, of
+ * which the repeated refusals of waiting readers take a part. If refusals take all of it, nobody comes back (Infinity).
  */
 function readersBack(streamsOfPod: number, pods: number, podCores: number): number {
   if (streamsOfPod === 0) return 0;

@@ -1,6 +1,6 @@
 /**
- * The command `parley answer`: it chooses between the terminal and flags, and reports the result. Asking in the
- * terminal is in `answering.ts`.
+ * The command `parley answer`: it chooses between the terminal and flags, and reports the result. Asking in the terminal is in
+ * `answering.ts`.
  */
 
 import { isTerminal as isEnded } from '@parley/core/domain/elicitations/status';

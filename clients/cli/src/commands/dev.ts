@@ -1,6 +1,6 @@
 /**
- * The command `parley dev`: it starts the services with development settings, and prints what a person needs to try
- * them. The services themselves are separate processes, started by `dev/api-process.ts`.
+ * The command `parley dev`: it starts the services with development settings, and prints what a person needs to try them. The
+ * services themselves are separate processes, started by `dev/api-process.ts`.
  */
 
 import { createServer } from 'node:net';
@@ -61,8 +61,7 @@ export function registerDev(program: Command, context: CliContext): void {
 async function develop(context: CliContext, flags: DevFlags): Promise<void> {
   const { env } = context;
   const url = `http://localhost:${flags.port}`;
-  // The port is checked before the address is saved, because the saved address may be that of the server that has the
-  // port.
+  // The port is checked before the address is saved, because the saved address may be that of the server that has the port.
   await refuseTakenPort(context, flags.port);
   const search = await redisFor(flags, env.redisUrl);
   const { url: redis } = search;

@@ -1,6 +1,6 @@
 /**
- * The command `parley inbox`: a live list of what is waiting for a person. Answering the chosen entry is in
- * `answering.ts` and `deciding.ts`.
+ * The command `parley inbox`: a live list of what is waiting for a person. Answering the chosen entry is in `answering.ts` and
+ * `deciding.ts`.
  */
 
 import { listApprovals } from '@parley/core';

@@ -1,6 +1,5 @@
 /**
- * Starts the api and the worker as child processes and waits until they are ready. Their settings come from
- * `commands/dev.ts`.
+ * Starts the api and the worker as child processes and waits until they are ready. Their settings come from `commands/dev.ts`.
  */
 
 import { type ChildProcess, spawn } from 'node:child_process';

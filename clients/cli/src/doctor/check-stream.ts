@@ -15,8 +15,8 @@ const CHECK = 'streams';
 const JWT = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 
 /**
- * Opens a silent stream in the same way as clients do, and waits for its first heartbeat. A proxy in between may hold
- * events back, or cut silent connections.
+ * Opens a silent stream in the same way as clients do, and waits for its first heartbeat. A proxy in between may hold events
+ * back, or cut silent connections.
  */
 export async function checkStream(target: Target, times: StreamTimes = TIMES): Promise<Finding> {
   const ending = new AbortController();

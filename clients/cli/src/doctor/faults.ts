@@ -1,6 +1,6 @@
 /**
- * The faults that `parley doctor` can name, each with its setting and its remedy. docs/cli.md is generated from this
- * list. How a fault is found is not here, but in the checks beside this file.
+ * The faults that `parley doctor` can name, each with its setting and its remedy. docs/cli.md is generated from this list. How
+ * a fault is found is not here, but in the checks beside this file.
  */
 
 interface Fault {

@@ -1,8 +1,6 @@
 const CALL_MS = 5_000;
 
-/**
- * Node's error codes for host names without an address and for certificates that are not accepted, with explanations.
- */
+/** Node's error codes for host names without an address and for certificates that are not accepted, with explanations. */
 const CAUSES: readonly (readonly [RegExp, string])[] = [
   [/^(?:ENOTFOUND|EAI_)/, 'its name has no address'],
   [/^ECONNREFUSED/, 'nothing listens there'],

@@ -10,9 +10,9 @@ const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 
 /**
- * Stores secrets in an encrypted file, for machines without a keyring: AES-256-GCM for each secret, bound to its name,
- * under a random key in a second file. Only the owner can read both files. This protects a copy of one file without the
- * other, but not against programs of the same user.
+ * Stores secrets in an encrypted file, for machines without a keyring: AES-256-GCM for each secret, bound to its name, under a
+ * random key in a second file. Only the owner can read both files. This protects a copy of one file without the other, but not
+ * against programs of the same user.
  */
 export function createFileStore(folder: string): SecretStore {
   const file = join(folder, 'secrets.json');
@@ -40,9 +40,7 @@ export function createFileStore(folder: string): SecretStore {
   };
 }
 
-/**
- * The sealed secrets by name. A Map is used because a name may be that of an inherited property, such as `constructor`.
- */
+/** The sealed secrets by name. A Map is used because a name may be that of an inherited property, such as `constructor`. */
 function readSecrets(file: string): Map<string, string> {
   const text = readOrNothing(file);
   const value: unknown = text === undefined ? {} : JSON.parse(text.toString('utf8'));

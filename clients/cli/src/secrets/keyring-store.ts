@@ -4,14 +4,14 @@ const SERVICE = 'parley';
 const PROBE = 'parley.probe';
 
 /**
- * On Linux only the Secret Service is used. Without it, the library would use the kernel's keyring, which is lost at
- * the next boot. Other systems ignore this option.
+ * On Linux only the Secret Service is used. Without it, the library would use the kernel's keyring, which is lost at the next
+ * boot. Other systems ignore this option.
  */
 const OPTIONS = { linux: { store: 'secret-service' } } as const;
 
 /**
- * Opens the keyring of the system: the Keychain of macOS, the Credential Manager of Windows, or the Secret Service of
- * Linux. Undefined if there is none, for example on a server.
+ * Opens the keyring of the system: the Keychain of macOS, the Credential Manager of Windows, or the Secret Service of Linux.
+ * Undefined if there is none, for example on a server.
  */
 export async function openKeyringStore(): Promise<SecretStore | undefined> {
   try {

@@ -1,6 +1,4 @@
-/**
- * Editing a text by keys, as pure functions on the text and its cursor. Drawing the text is in `entry.ts`.
- */
+/** Editing a text by keys, as pure functions on the text and its cursor. Drawing the text is in `entry.ts`. */
 
 import type { Key } from 'node:readline';
 
@@ -37,9 +35,7 @@ export function withoutLastBreak(text: string): string {
   return text.slice(0, end);
 }
 
-/**
- * Inserts typed or pasted text. In a one-line text, line breaks become blanks. Other control characters are dropped.
- */
+/** Inserts typed or pasted text. In a one-line text, line breaks become blanks. Other control characters are dropped. */
 export function inserted({ text, cursor }: TypedText, typed: string, takesLines: boolean): TypedText {
   const lines = takesLines ? typed : onOneLine(typed);
   const added = lines.replaceAll(/(?![\n\t])\p{Cc}/gu, '');

@@ -28,8 +28,7 @@ export function createTerminalHandler(options: TerminalHandlerOptions = {}): Eli
   const screen = createScreen(streams, options.plain === true, readCliEnv());
   // The input of pages that are asked again. It is kept only as long as the ask.
   const entered = new WeakMap<Ask, Map<number, TerminalContent>>();
-  // When an ask is withdrawn, its editor may still be ending and has the terminal until then; the next ask waits for
-  // that.
+  // When an ask is withdrawn, its editor may still be ending and has the terminal until then; the next ask waits for that.
   let latest: Promise<unknown> = Promise.resolve();
   return {
     name: 'terminal',

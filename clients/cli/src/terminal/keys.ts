@@ -1,6 +1,6 @@
 /**
- * Reads the keys of a terminal for one prompt at a time, so that pastes and early typing never reach the wrong prompt.
- * What a key does is decided by the prompts.
+ * Reads the keys of a terminal for one prompt at a time, so that pastes and early typing never reach the wrong prompt. What a
+ * key does is decided by the prompts.
  */
 
 import { emitKeypressEvents, type Interface, type Key } from 'node:readline';
@@ -45,8 +45,8 @@ const ESCAPE_MS = 50;
 const CONTINUED_MS = 20;
 
 /**
- * Reads a terminal for prompts. A paste reaches only its own prompt, and whole: neither the next prompt nor the shell
- * gets a part of it. Keys typed ahead wait for the next prompt, including those in the same read.
+ * Reads a terminal for prompts. A paste reaches only its own prompt, and whole: neither the next prompt nor the shell gets a
+ * part of it. Keys typed ahead wait for the next prompt, including those in the same read.
  */
 export function createKeys({ input, output }: TerminalStreams): Keys {
   // readline sets the raw mode on this stream, which passes it on to the terminal.
@@ -131,11 +131,11 @@ export function createKeys({ input, output }: TerminalStreams): Keys {
       if (process.platform === 'win32') return;
       showCursor();
       setRaw(false);
-      // The whole process group is stopped, because the shell waits for all its processes, of which npx or a wrapper
-      // may be the first.
+      // The whole process group is stopped, because the shell waits for all its processes, of which npx or a wrapper may be the
+      // first.
       process.kill(0, 'SIGTSTP');
-      // The timer fires when the shell continues this process, or at once if no shell can, because then the system does
-      // not stop it.
+      // The timer fires when the shell continues this process, or at once if no shell can, because then the system does not
+      // stop it.
       setTimeout(() => {
         if (current === undefined) return;
         setRaw(true);
@@ -169,8 +169,8 @@ export function createKeys({ input, output }: TerminalStreams): Keys {
 }
 
 /**
- * Whether the input looks like a paste that the terminal did not enclose: people seldom type a word, Enter and the next
- * word between two reads.
+ * Whether the input looks like a paste that the terminal did not enclose: people seldom type a word, Enter and the next word
+ * between two reads.
  */
 function isBarePaste(text: string): boolean {
   return /^(?:\P{Cc}|[\t\r\n])*$/u.test(text) && /\P{Cc}[\r\n]+\P{Cc}/u.test(text);

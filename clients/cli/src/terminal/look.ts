@@ -1,6 +1,6 @@
 /**
- * How text looks on a terminal: widths, line breaks, cuts and windows, as pure functions. What is written there, and
- * when, is decided by the prompts.
+ * How text looks on a terminal: widths, line breaks, cuts and windows, as pure functions. What is written there, and when, is
+ * decided by the prompts.
  */
 
 import { styleText } from 'node:util';
@@ -49,10 +49,7 @@ export function columnsOf(text: string): number {
   return widthOf(text);
 }
 
-/**
- * One character as drawn: a tab becomes a blank, and a character that could hide or reverse others is replaced by its
- * name.
- */
+/** One character as drawn: a tab becomes a blank, and a character that could hide or reverse others is replaced by its name. */
 export function drawn(character: string): string {
   return character === '\t' ? ' ' : readable(character);
 }
@@ -113,8 +110,8 @@ export function cut(text: string, width: number): string {
 }
 
 /**
- * The rows of the parts that fit into `room` rows, around the part with the focus. Where parts are left out, above or
- * below, a row `more` says so.
+ * The rows of the parts that fit into `room` rows, around the part with the focus. Where parts are left out, above or below, a
+ * row `more` says so.
  */
 export function windowed(
   parts: readonly (readonly string[])[],

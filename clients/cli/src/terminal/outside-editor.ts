@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { shellWord } from '../called-as.ts';
 
 /**
- * Edits a text in the person's editor. Resolves with the saved text when the editor has ended; with undefined when it
- * fails, or when the signal is aborted, which ends it.
+ * Edits a text in the person's editor. Resolves with the saved text when the editor has ended; with undefined when it fails, or
+ * when the signal is aborted, which ends it.
  */
 export async function editOutside(
   program: string,
@@ -20,8 +20,8 @@ export async function editOutside(
     const file = join(folder, 'answer.txt');
     writeFileSync(file, text);
     const giveBack = takeInterrupts();
-    // `exec` replaces the shell by the editor, which then gets the signal that ends it. `env` allows variables in front
-    // of the command.
+    // `exec` replaces the shell by the editor, which then gets the signal that ends it. `env` allows variables in front of the
+    // command.
     const start = process.platform === 'win32' ? '' : 'exec env ';
     const child = spawn(`${start}${program} ${shellWord(file)}`, { shell: true, stdio: 'inherit' });
     const stop = () => child.kill();
@@ -43,8 +43,7 @@ export async function editOutside(
 }
 
 /**
- * While the editor runs, Ctrl+C is for the editor, but the terminal also sends the signal to this process, which
- * ignores it.
+ * While the editor runs, Ctrl+C is for the editor, but the terminal also sends the signal to this process, which ignores it.
  */
 function takeInterrupts(): () => void {
   const others = process.rawListeners('SIGINT');

@@ -1,7 +1,4 @@
-/**
- * Prompts as plain lines, for screen readers and simple terminals. The prompts that are redrawn are in
- * `drawn-screen.ts`.
- */
+/** Prompts as plain lines, for screen readers and simple terminals. The prompts that are redrawn are in `drawn-screen.ts`. */
 
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';

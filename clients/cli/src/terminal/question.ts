@@ -1,6 +1,6 @@
 /**
- * The course of one question in the terminal: its text, its form or page, and the choice to answer, decline or leave.
- * Sending the answer is in `answering.ts`.
+ * The course of one question in the terminal: its text, its form or page, and the choice to answer, decline or leave. Sending
+ * the answer is in `answering.ts`.
  */
 
 import { type Risk, riskNote } from '@parley/core/domain/approvals/risk';
@@ -50,8 +50,7 @@ const TICK_MS = 1_000;
 const LATER = { value: 'later', label: 'Later' } as const;
 
 /**
- * Shows a question and waits for the person. Both Ctrl+C and an aborted signal give `cancel`; the caller can check the
- * signal.
+ * Shows a question and waits for the person. Both Ctrl+C and an aborted signal give `cancel`; the caller can check the signal.
  */
 export async function showQuestion(
   screen: Screen,

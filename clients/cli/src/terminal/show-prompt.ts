@@ -1,6 +1,6 @@
 /**
- * Runs one prompt on a terminal that can be redrawn: keys in, frames out, until it is entered or left. What the prompt
- * contains is in `choice.ts` and `entry.ts`.
+ * Runs one prompt on a terminal that can be redrawn: keys in, frames out, until it is entered or left. What the prompt contains
+ * is in `choice.ts` and `entry.ts`.
  */
 
 import type { Key } from 'node:readline';
@@ -162,8 +162,7 @@ function createPainter(output: TerminalStreams['output']) {
 }
 
 /**
- * The keys that leave a question: Ctrl+C and Ctrl+D. Escape is not one of them, because it is pressed by accident too
- * easily.
+ * The keys that leave a question: Ctrl+C and Ctrl+D. Escape is not one of them, because it is pressed by accident too easily.
  */
 export function isLeaving({ name, ctrl }: Key): boolean {
   return ctrl === true && (name === 'c' || name === 'd');

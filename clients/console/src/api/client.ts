@@ -28,8 +28,8 @@ export interface AdminApi {
   /** Makes a call. A `GET` is retried while the server is unavailable. Rejects with ParleyClientError. */
   call<Call extends AdminCall>(call: Call, parts?: CallParts): Promise<AdminReplies[Call]>;
   /**
-   * Downloads a list as a file. If more rows match than one export may have, the last line of the file is the cursor of
-   * the next export.
+   * Downloads a list as a file. If more rows match than one export may have, the last line of the file is the cursor of the
+   * next export.
    */
   download(path: string, query: Readonly<Record<string, string | undefined>>): Promise<Blob>;
 }
@@ -50,8 +50,7 @@ export function createAdminApi({ session, tenant, lang, onSignedOut }: AdminApiO
   const clock = createServerClock();
   const fetchInSession: typeof fetch = async (input, init = {}) => {
     const headers = new Headers(init.headers);
-    // The cookie identifies the caller. With a bearer token, the server would ignore the cookie and judge only that
-    // token.
+    // The cookie identifies the caller. With a bearer token, the server would ignore the cookie and judge only that token.
     headers.delete('authorization');
     headers.set('parley-csrf', session.csrf);
     headers.set('parley-tenant', tenant);

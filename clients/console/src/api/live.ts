@@ -1,6 +1,6 @@
 /**
- * The one event stream of the console, which tells pages when to read again. What a page reads, and whether a change
- * concerns it, is decided by the page.
+ * The one event stream of the console, which tells pages when to read again. What a page reads, and whether a change concerns
+ * it, is decided by the page.
  */
 
 import { followEvents, sleep } from '@parley/core';

@@ -13,9 +13,7 @@ export interface ListedPage<Row> {
   readonly nextCursor: string | undefined;
 }
 
-/**
- * A live list of a tenant. Its filters and its cursor are in the address, so that an operator can keep or send a link.
- */
+/** A live list of a tenant. Its filters and its cursor are in the address, so that an operator can keep or send a link. */
 export abstract class ConsoleList<Row> extends ConsolePage<ListedPage<Row>> {
   /** The path of the list in the API. */
   protected abstract readonly path: string;

@@ -1,6 +1,6 @@
 /**
- * The base of all pages of the console: it reads their content and reads it again after changes. What a page shows is
- * in its subclass.
+ * The base of all pages of the console: it reads their content and reads it again after changes. What a page shows is in its
+ * subclass.
  */
 
 import { html, LitElement, type PropertyValues, type TemplateResult } from 'lit';
@@ -16,9 +16,9 @@ const AGES_MS = 10_000;
 const AGAIN_MS = 5_000;
 
 /**
- * A page of the console: what it reads, and how it shows that. After a change it reads again; during that read, or if
- * it fails, the page keeps its content. It has no shadow root, so that the document has one style sheet, one focus
- * order and one printable page.
+ * A page of the console: what it reads, and how it shows that. After a change it reads again; during that read, or if it fails,
+ * the page keeps its content. It has no shadow root, so that the document has one style sheet, one focus order and one
+ * printable page.
  */
 export abstract class ConsolePage<Content> extends LitElement {
   static override properties = { at: { attribute: false }, place: { attribute: false } };
@@ -69,8 +69,7 @@ export abstract class ConsolePage<Content> extends LitElement {
   }
 
   /**
-   * Reads the page again and shows the changes. A current read is not interrupted: with many changes, no read would
-   * ever end.
+   * Reads the page again and shows the changes. A current read is not interrupted: with many changes, no read would ever end.
    */
   async reload(): Promise<void> {
     if (this.#reading !== undefined) {

@@ -1,6 +1,6 @@
 /**
- * The list of outstanding and failed deliveries of a tenant, and the action to deliver again. Webhooks and channels
- * themselves are the server's business.
+ * The list of outstanding and failed deliveries of a tenant, and the action to deliver again. Webhooks and channels themselves
+ * are the server's business.
  */
 
 import { html, type TemplateResult } from 'lit';
@@ -25,9 +25,7 @@ export class DeliveryList extends ConsoleList<AdminDelivery> {
     return { rows: reply.deliveries, nextCursor: reply.nextCursor };
   }
 
-  /**
-   * Every change may concern this list, because a commit announces only its record, not the deliveries that it notes.
-   */
+  /** Every change may concern this list, because a commit announces only its record, not the deliveries that it notes. */
   protected override isAbout(): boolean {
     return true;
   }

@@ -19,8 +19,8 @@ const OUTCOME_TONES: Readonly<Record<string, string>> = {
 };
 
 /**
- * The figures of one kind of record: how many ended within the window and how, how long people took, and how many are
- * open for each agent.
+ * The figures of one kind of record: how many ended within the window and how, how long people took, and how many are open for
+ * each agent.
  */
 export function figuresView(at: PageContext, kind: CountedKind, counts: KindCounts): TemplateResult {
   const { words } = at;

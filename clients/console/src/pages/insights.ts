@@ -1,6 +1,6 @@
 /**
- * The page that shows how approvals were decided, with its filters. The counts come from the server, and the charts are
- * in `charts/`.
+ * The page that shows how approvals were decided, with its filters. The counts come from the server, and the charts are in
+ * `charts/`.
  */
 
 import { html, nothing, type TemplateResult } from 'lit';

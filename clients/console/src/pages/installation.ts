@@ -1,6 +1,6 @@
 /**
- * The panel about pods, workers, queues and Redis, for operators who may see it. Judging what is wrong is the task of
- * `parley doctor`.
+ * The panel about pods, workers, queues and Redis, for operators who may see it. Judging what is wrong is the task of `parley
+ * doctor`.
  */
 
 import { html, type TemplateResult } from 'lit';
@@ -16,8 +16,8 @@ type Server = AdminInstallation['servers'][number];
 type WorkerRow = AdminInstallation['workers'][number];
 
 /**
- * Reads the state of the installation; undefined if the operator may not see it, or a pod of an earlier build answers,
- * which has no such call.
+ * Reads the state of the installation; undefined if the operator may not see it, or a pod of an earlier build answers, which
+ * has no such call.
  */
 export async function readInstallation(
   { api, session }: PageContext,

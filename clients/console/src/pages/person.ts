@@ -1,6 +1,4 @@
-/**
- * The page of one person, for operators who help that person. Lists over all people are not here, and do not exist.
- */
+/** The page of one person, for operators who help that person. Lists over all people are not here, and do not exist. */
 
 import { html, nothing, type TemplateResult } from 'lit';
 import type { LiveChange } from '../api/live.ts';

@@ -12,8 +12,8 @@ const LOADERS = {
 };
 
 /**
- * The card as the person sees it, if the operator's role may see content. It is inert, because nobody answers for
- * somebody else.
+ * The card as the person sees it, if the operator's role may see content. It is inert, because nobody answers for somebody
+ * else.
  */
 export function cardPanel(at: PageContext, record: ShownRecord): TemplateResult {
   const { words } = at;

@@ -1,6 +1,4 @@
-/**
- * The page of one question or approval. Its actions are in `record-acts.ts`, its card in `record-card.ts`.
- */
+/** The page of one question or approval. Its actions are in `record-acts.ts`, its card in `record-card.ts`. */
 
 import { isApprovalEnded } from '@parley/core/domain/approvals/status';
 import { isTerminal } from '@parley/core/domain/elicitations/status';

@@ -76,9 +76,7 @@ function commonColumns({ api, words }: PageContext, isEnded: boolean): TableColu
   ];
 }
 
-/**
- * The filters of both families. The family's `own` filters follow the filter by status, whose words are the family's.
- */
+/** The filters of both families. The family's `own` filters follow the filter by status, whose words are the family's. */
 function recordFilters(
   at: PageContext,
   states: Readonly<Record<string, string>>,

@@ -1,6 +1,4 @@
-/**
- * The page of one turn: its reasons, its timeline and its facts. Drawing the timeline is in `timeline/`.
- */
+/** The page of one turn: its reasons, its timeline and its facts. Drawing the timeline is in `timeline/`. */
 
 import { html, nothing, type TemplateResult } from 'lit';
 import type { LiveChange } from '../api/live.ts';

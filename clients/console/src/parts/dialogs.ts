@@ -13,15 +13,15 @@ interface DialogProps {
   readonly act: string;
   readonly isDangerous?: boolean;
   /**
-   * Does the work, with the values of the fields. If it rejects, the dialog stays open and shows why. A returned
-   * template replaces the body.
+   * Does the work, with the values of the fields. If it rejects, the dialog stays open and shows why. A returned template
+   * replaces the body.
    */
   readonly onAct: (fields: Readonly<Record<string, string>>) => Promise<TemplateResult | undefined>;
 }
 
 /**
- * Asks for confirmation before something is done. The browser keeps the focus in the dialog and closes it on Escape;
- * then the focus returns to its earlier place.
+ * Asks for confirmation before something is done. The browser keeps the focus in the dialog and closes it on Escape; then the
+ * focus returns to its earlier place.
  */
 export function openDialog(props: DialogProps): void {
   const dialog = document.createElement('dialog');

@@ -6,8 +6,8 @@ export interface ConsoleFilter {
   readonly name: string;
   readonly label: string;
   /**
-   * The choices, as pairs of value and word; absent for a filter that takes any text. Without a value in the address,
-   * the first choice applies.
+   * The choices, as pairs of value and word; absent for a filter that takes any text. Without a value in the address, the first
+   * choice applies.
    */
   readonly choices?: readonly (readonly [string, string])[];
 }

@@ -19,8 +19,8 @@ interface TableProps<Row> {
 }
 
 /**
- * A table. On a narrow page, each row is a block with the heads beside its cells; explicit roles keep it a table for
- * screen readers.
+ * A table. On a narrow page, each row is a block with the heads beside its cells; explicit roles keep it a table for screen
+ * readers.
  */
 export function tableView<Row>({ caption, columns, rows, keyOf }: TableProps<Row>): TemplateResult {
   return html`<table class="table" role="table">

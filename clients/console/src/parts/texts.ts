@@ -1,10 +1,7 @@
 import { readableLine } from '@parley/core/domain/readable';
 import { html, nothing, type TemplateResult } from 'lit';
 
-/**
- * A text that people, models or servers wrote, on one line. `<bdi>` keeps its direction from affecting the text around
- * it.
- */
+/** A text that people, models or servers wrote, on one line. `<bdi>` keeps its direction from affecting the text around it. */
 export function outside(text: string): TemplateResult {
   return html`<bdi>${readableLine(text)}</bdi>`;
 }

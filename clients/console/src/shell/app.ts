@@ -1,6 +1,6 @@
 /**
- * The outermost element of the console: sign-in, tenant, place and announcements. What a page shows, and when it reads,
- * is in `pages/` and `kit/`.
+ * The outermost element of the console: sign-in, tenant, place and announcements. What a page shows, and when it reads, is in
+ * `pages/` and `kit/`.
  */
 
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
@@ -112,8 +112,8 @@ export class ConsoleApp extends LitElement {
   };
 
   /**
-   * Follows a link within the console without loading the page again. Keys and mouse buttons that request a new tab are
-   * left to the browser.
+   * Follows a link within the console without loading the page again. Keys and mouse buttons that request a new tab are left to
+   * the browser.
    */
   readonly #onClick = (event: MouseEvent) => {
     if (event.defaultPrevented || event.button !== 0) return;
@@ -138,10 +138,7 @@ export class ConsoleApp extends LitElement {
     if (this.#place?.page !== before?.page || this.#place?.id !== before?.id) void this.#arrive();
   }
 
-  /**
-   * Moves the focus to the heading of a new page, so that screen readers announce it and keyboard navigation starts
-   * there.
-   */
+  /** Moves the focus to the heading of a new page, so that screen readers announce it and keyboard navigation starts there. */
   async #arrive(): Promise<void> {
     await this.updateComplete;
     await new Promise(requestAnimationFrame);

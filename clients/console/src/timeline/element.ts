@@ -1,6 +1,6 @@
 /**
- * The timeline of a turn, as a picture and as a table with the same content. Rows, scale and drawing are in the files
- * beside it.
+ * The timeline of a turn, as a picture and as a table with the same content. Rows, scale and drawing are in the files beside
+ * it.
  */
 
 import { html, LitElement, nothing, type TemplateResult } from 'lit';

@@ -1,6 +1,4 @@
-/**
- * Draws the timeline as SVG. Which rows and bars there are is decided in `rows.ts`, and their positions in `scale.ts`.
- */
+/** Draws the timeline as SVG. Which rows and bars there are is decided in `rows.ts`, and their positions in `scale.ts`. */
 
 import { readableLine } from '@parley/core/domain/readable';
 import { html, nothing, type SVGTemplateResult, svg, type TemplateResult } from 'lit';
@@ -49,8 +47,7 @@ export function pictureView({ rows, scale, width, words }: PictureProps): Templa
 export function spaced(ticks: TimeScale['ticks'], room: number): TimeScale['ticks'] {
   let last = Number.NEGATIVE_INFINITY;
   return ticks.filter(({ at }, index) => {
-    // So that no label is cut off, the first one starts at its line, the last ones end at theirs, and all others are
-    // centred.
+    // So that no label is cut off, the first one starts at its line, the last ones end at theirs, and all others are centred.
     const gap = (index === 1 ? 48 : 68) / room;
     if (at - last < gap) return false;
     last = at;

@@ -1,6 +1,6 @@
 /**
- * Derives the rows and bars of the timeline from the data of a turn, in pure functions. Positions and drawing are in
- * `scale.ts` and `picture.ts`.
+ * Derives the rows and bars of the timeline from the data of a turn, in pure functions. Positions and drawing are in `scale.ts`
+ * and `picture.ts`.
  */
 
 import type { AdminReplies } from '../api/replies.ts';
@@ -90,8 +90,8 @@ function rowsOfRun(run: TimelineRun, depth: number, now: number): TimelineRow[] 
 }
 
 /**
- * Whether this owner took over the run of a dead pod. A pod that drains releases its run, which is then queued before
- * its next owner.
+ * Whether this owner took over the run of a dead pod. A pod that drains releases its run, which is then queued before its next
+ * owner.
  */
 export function isTakeOver(owners: TimelineRun['owners'], at: number): boolean {
   const [before, owner] = [owners[at - 1], owners[at]];

@@ -11,8 +11,8 @@ export interface TimeScale {
 }
 
 /**
- * The weight of a period without a change is the logarithm of its length, so that a second of work is visible beside an
- * hour of waiting.
+ * The weight of a period without a change is the logarithm of its length, so that a second of work is visible beside an hour of
+ * waiting.
  */
 const weightOf = (ms: number) => Math.log1p(ms / 200);
 /** The minimum distance between two ticks, as a share of the width. */

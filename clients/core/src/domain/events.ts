@@ -1,6 +1,6 @@
 /**
- * The events of a stream request and the positions in its feed, as clients and servers exchange them. The events of
- * agents' turns are not here, because most clients get them encoded.
+ * The events of a stream request and the positions in its feed, as clients and servers exchange them. The events of agents'
+ * turns are not here, because most clients get them encoded.
  */
 
 import { z } from 'zod';
@@ -15,8 +15,8 @@ export const ELICITATION_EVENTS = [
 export type ElicitationEventName = (typeof ELICITATION_EVENTS)[number];
 
 /**
- * A change of an elicitation as the feed stores it: what happened, but never the answer. A reader combines it with the
- * row's definition, which never changes.
+ * A change of an elicitation as the feed stores it: what happened, but never the answer. A reader combines it with the row's
+ * definition, which never changes.
  */
 export const ElicitationEvent = z.looseObject({
   type: z.enum(ELICITATION_EVENTS),
@@ -58,10 +58,10 @@ function isOneOf(values: readonly unknown[], value: unknown): boolean {
 }
 
 /**
- * A place in a feed. `epoch` identifies the feed, which may be lost and created again. `seq` rises from event to event
- * and identifies the write: its last six digits are the microsecond within the second of the write, and the digits
- * before them count the events from 1. A feed that lost its last events therefore never gives their positions to other
- * events. Older versions wrote the count alone.
+ * A place in a feed. `epoch` identifies the feed, which may be lost and created again. `seq` rises from event to event and
+ * identifies the write: its last six digits are the microsecond within the second of the write, and the digits before them
+ * count the events from 1. A feed that lost its last events therefore never gives their positions to other events. Older
+ * versions wrote the count alone.
  */
 export interface FeedPosition {
   readonly epoch: string;
@@ -83,8 +83,8 @@ export function formatFeedPosition(position: FeedPosition): string {
 }
 
 /**
- * How far a reader of a turn has read: up to a place in its feed, plus a number of characters of the text that follows.
- * Live readers get text before it is in the feed.
+ * How far a reader of a turn has read: up to a place in its feed, plus a number of characters of the text that follows. Live
+ * readers get text before it is in the feed.
  */
 export interface ReaderPosition extends FeedPosition {
   readonly characters?: number;

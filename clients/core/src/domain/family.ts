@@ -1,6 +1,6 @@
 /**
- * What elicitations and approvals have in common, as types for code that serves both. The families themselves are
- * defined beside their rules.
+ * What elicitations and approvals have in common, as types for code that serves both. The families themselves are defined
+ * beside their rules.
  */
 
 import type { StreamEvent } from './events.ts';
@@ -61,8 +61,7 @@ export interface StepOf<T extends FamilyTypes> {
   /** The new deadline, if the step moves it. */
   readonly expiresAt?: number;
   /**
-   * `open`: valid only before the deadline. `due`: valid only from the deadline on. The commit checks this on the Redis
-   * clock.
+   * `open`: valid only before the deadline. `due`: valid only from the deadline on. The commit checks this on the Redis clock.
    */
   readonly guard: 'open' | 'due';
 }
@@ -113,9 +112,9 @@ export interface RecordWake<T extends FamilyTypes> {
 }
 
 /**
- * A family is a kind of record that a person settles: elicitations or approvals. Families differ in their definition,
- * their table of moves and their wire form, which this interface describes. They share everything else: ids, rows,
- * commits, deadlines, inboxes, waits and withdrawals. The prefix of an id names the family of its record.
+ * A family is a kind of record that a person settles: elicitations or approvals. Families differ in their definition, their
+ * table of moves and their wire form, which this interface describes. They share everything else: ids, rows, commits,
+ * deadlines, inboxes, waits and withdrawals. The prefix of an id names the family of its record.
  */
 export interface Family<T extends FamilyTypes> {
   readonly prefix: FamilyPrefix;
@@ -134,8 +133,7 @@ export interface Family<T extends FamilyTypes> {
   /** The content of a bus event about a record of this family; undefined for any other event. */
   readWake(wake: T['wake']): RecordWake<T> | undefined;
   /**
-   * The row in the form that callers see. `content` includes what the person wrote, which only the asker and the owner
-   * may get.
+   * The row in the form that callers see. `content` includes what the person wrote, which only the asker and the owner may get.
    */
   toWire(row: RowOf<T>, options: { readonly now: number; readonly content: boolean }): T['wire'];
 }

@@ -1,7 +1,7 @@
 /**
- * The ids of all things, and the buckets of their owners. All data of one owner is in one bucket, so that one script
- * call can access it on Redis Cluster; an elicitation id contains its bucket, so that the id alone is enough to find
- * the row. The names of Redis keys are not here.
+ * The ids of all things, and the buckets of their owners. All data of one owner is in one bucket, so that one script call can
+ * access it on Redis Cluster; an elicitation id contains its bucket, so that the id alone is enough to find the row. The names
+ * of Redis keys are not here.
  */
 
 export const BUCKET_COUNT = 64;
@@ -13,10 +13,7 @@ const RECORD_ID = /^(?:el|ap)_([0-5][0-9]|6[0-3])[A-Za-z0-9_-]{22}$/;
 const MINTED_PREFIXES = ['el_', 'sr_'];
 /** The form of a tenant name in tokens and settings. */
 export const TENANT_ID = /^[A-Za-z0-9._-]{1,128}$/;
-/**
- * The form of an id that may be looked up. `.` and `..` are excluded, because a URL parser would remove them from a
- * path.
- */
+/** The form of an id that may be looked up. `.` and `..` are excluded, because a URL parser would remove them from a path. */
 export const REFERENCE_ID = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,128}$/;
 
 /** The id prefixes of the record families: elicitations and approvals (`family.ts`). */
@@ -75,8 +72,8 @@ export function messageIdOf(streamRequestId: string): string {
 }
 
 /**
- * The stream request of a question whose asker chose none. No caller may choose this id and no turn has it, so the
- * question is alone on it.
+ * The stream request of a question whose asker chose none. No caller may choose this id and no turn has it, so the question is
+ * alone on it.
  */
 export function ownStreamOf(elicitationId: string): string {
   return `sr_${elicitationId.slice(3)}`;
@@ -94,8 +91,8 @@ export function mintStreamRequestId(): string {
 }
 
 /**
- * Derives a stream request id from an idempotency key. The same owner and key always give the same id. It has the form
- * of a minted id, and reveals nothing about other owners with the same key.
+ * Derives a stream request id from an idempotency key. The same owner and key always give the same id. It has the form of a
+ * minted id, and reveals nothing about other owners with the same key.
  */
 export async function keyedStreamRequestId({ tenant, userId }: Owner, key: string): Promise<string> {
   const name = new TextEncoder().encode(JSON.stringify([tenant, userId, key]));
@@ -134,10 +131,7 @@ export function isMintedStream(streamRequestId: string): boolean {
   return streamRequestId.startsWith('sr_');
 }
 
-/**
- * True for an id that a caller may choose: `[A-Za-z0-9._-]{1,128}` except `.` and `..`, without the prefix of a minted
- * id.
- */
+/** True for an id that a caller may choose: `[A-Za-z0-9._-]{1,128}` except `.` and `..`, without the prefix of a minted id. */
 export function isCallerId(id: string): boolean {
   return isReferenceId(id) && !MINTED_PREFIXES.some((prefix) => id.startsWith(prefix));
 }

@@ -1,6 +1,6 @@
 /**
- * The rules and times of notices about open questions and approvals, as pure functions. Sending notices is the job of
- * the channels.
+ * The rules and times of notices about open questions and approvals, as pure functions. Sending notices is the job of the
+ * channels.
  */
 
 import { z } from 'zod';
@@ -64,9 +64,9 @@ export function seenUntil({ openedAt, expiresAt }: OpenTime): number {
 }
 
 /**
- * When the channel first notifies the person of an open record, outside of quiet hours; now, if that time has passed.
- * If the person has seen the record, the first notice comes at the time of its first reminder or escalation, or else
- * after ten times the usual time, but by half of its time at the latest. Pure.
+ * When the channel first notifies the person of an open record, outside of quiet hours; now, if that time has passed. If the
+ * person has seen the record, the first notice comes at the time of its first reminder or escalation, or else after ten times
+ * the usual time, but by half of its time at the latest. Pure.
  */
 export function firstNoticeAt(
   rules: NotifyRules,

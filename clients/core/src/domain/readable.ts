@@ -1,7 +1,7 @@
-// Matches control characters, lone surrogates, and what Unicode tells programs not to draw: direction marks and
-// overrides, zero-width spaces, tags. It does not match line breaks, tabs, soft hyphens, joiners and variation
-// selectors, because ordinary words and emoji contain them. The first group is the flag of a part of a country, which
-// consists of tags; tags anywhere else are invisible.
+// Matches control characters, lone surrogates, and what Unicode tells programs not to draw: direction marks and overrides,
+// zero-width spaces, tags. It does not match line breaks, tabs, soft hyphens, joiners and variation selectors, because ordinary
+// words and emoji contain them. The first group is the flag of a part of a country, which consists of tags; tags anywhere else
+// are invisible.
 const FLAG_OR_INVISIBLE =
   /(\u{1f3f4}[\u{e0030}-\u{e007a}]{3,6}\u{e007f})|(?![\t\n\r\xad\u200c\u200d]|\p{VS})[\p{Cc}\p{Cs}\p{DI}\u2028\u2029\ufff9-\ufffb]/gu;
 

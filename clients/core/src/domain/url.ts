@@ -1,8 +1,8 @@
 /** Decides which URLs may be shown to a person. Parley never fetches them. */
 
 const LENGTH_MAX = 2048;
-// Exactly two slashes and no empty user, because browsers interpret other spellings differently in a page and in the
-// address bar.
+// Exactly two slashes and no empty user, because browsers interpret other spellings differently in a page and in the address
+// bar.
 const PLAIN_FORM = /^https?:\/\/[^/?#@]+(?:[/?#]|$)/iu;
 /** The host names of this machine, as `URL` spells them. */
 export const LOOPBACK_HOSTS: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
@@ -40,10 +40,7 @@ export type UrlWarning =
   /** The URL contains a user name or a password, which can be mistaken for the host. */
   | 'user_info';
 
-/**
- * Reasons to be careful before opening a URL, for a card that shows it. An empty list does not mean that the URL is
- * safe.
- */
+/** Reasons to be careful before opening a URL, for a card that shows it. An empty list does not mean that the URL is safe. */
 export function warningsOfUrl(url: URL): UrlWarning[] {
   // Traffic on loopback cannot be intercepted, and development uses unusual ports there.
   const isRemote = !LOOPBACK_HOSTS.has(url.hostname);

@@ -3,8 +3,8 @@ import { taggedFlag } from './readable.ts';
 
 // Control characters, lone surrogates, and what Unicode tells programs not to draw.
 const UNSEEN = String.raw`[\p{Cc}\p{Cs}\p{DI}\u2028\u2029\ufff9-\ufffb]`;
-// The exceptions that ordinary text contains: line breaks, tabs and soft hyphens; joiners within words and emoji; one
-// variation selector after a character.
+// The exceptions that ordinary text contains: line breaks, tabs and soft hyphens; joiners within words and emoji; one variation
+// selector after a character.
 const ORDINARY = [
   String.raw`[\t\n\r\xad]`,
   String.raw`(?<=[\p{L}\p{M}\p{N}])[\u200c\u200d](?=[\p{L}\p{M}\p{N}])`,
@@ -20,8 +20,8 @@ const DATA = new Set(['const', 'enum', 'default']);
 const MAPS = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas']);
 
 /**
- * Removes invisible characters from outside text: control characters, direction marks and overrides, zero-width spaces,
- * tags. All text of servers, agents and askers that people read passes this function where it enters.
+ * Removes invisible characters from outside text: control characters, direction marks and overrides, zero-width spaces, tags.
+ * All text of servers, agents and askers that people read passes this function where it enters.
  */
 export function visible(text: string): string {
   return text.replace(FLAG_OR_UNSEEN, (_found, flag?: string) => flag ?? '');
@@ -33,8 +33,7 @@ export function visibleTexts<T>(value: T): T {
 }
 
 /**
- * Applies `visible` to the texts in a value that people read: titles, descriptions and messages, including those of a
- * schema.
+ * Applies `visible` to the texts in a value that people read: titles, descriptions and messages, including those of a schema.
  */
 export function visibleLabels<T>(value: T): T {
   return mapTexts(value, (name, within) => {
@@ -45,8 +44,8 @@ export function visibleLabels<T>(value: T): T {
 }
 
 /**
- * How the value of a member is treated: `read` cleans a text, `inner` descends, `data` is kept unchanged, and `map` has
- * schemas by name.
+ * How the value of a member is treated: `read` cleans a text, `inner` descends, `data` is kept unchanged, and `map` has schemas
+ * by name.
  */
 type Treatment = 'read' | 'inner' | 'data' | 'map';
 

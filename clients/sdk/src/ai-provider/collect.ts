@@ -3,9 +3,7 @@ import { createModelParts, NO_USAGE } from './parts.ts';
 import { warningsOf } from './prompt.ts';
 import type { ModelCall, ModelResult, ModelStreamPart } from './types.ts';
 
-/**
- * Collects a whole turn into one result. `providerMetadata.parley.elicitations` has the newest state of each question.
- */
+/** Collects a whole turn into one result. `providerMetadata.parley.elicitations` has the newest state of each question. */
 export async function collect(call: ModelCall, chunks: AsyncIterable<UIMessageChunk>): Promise<ModelResult> {
   const parts = createModelParts();
   const questions = new Map<string, unknown>();

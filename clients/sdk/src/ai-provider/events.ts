@@ -5,10 +5,7 @@ import { isTerminal } from '@parley/core/domain/elicitations/status';
 /** A question that a page shall show. */
 export interface PageQuestion {
   readonly elicitation: Elicitation;
-  /**
-   * Answers the question. Rejects with ParleyClientError. `invalid_answer` names the fields, and the question stays
-   * open.
-   */
+  /** Answers the question. Rejects with ParleyClientError. `invalid_answer` names the fields, and the question stays open. */
   respond(answer: Answer): Promise<unknown>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Makes Parley's agents usable as models of the AI SDK. Converting chunks and prompts is in the files beside it, and
- * reading a whole turn in `chat/whole-turn.ts`.
+ * Makes Parley's agents usable as models of the AI SDK. Converting chunks and prompts is in the files beside it, and reading a
+ * whole turn in `chat/whole-turn.ts`.
  */
 
 import { createRandomId, isParleyClientError, ParleyClientError } from '@parley/core';
@@ -19,8 +19,7 @@ export interface ParleyModelSettings {
   /** The conversation of the calls. Without it, each call begins a new one. */
   readonly conversationId?: string;
   /**
-   * The questions that the page can show, as in the header `x-supports-elicitation`. @default 'true' with `onData`,
-   * else 'none'
+   * The questions that the page can show, as in the header `x-supports-elicitation`. @default 'true' with `onData`, else 'none'
    */
   readonly supports?: string;
   /** Called with every data part: notices, and questions (`data-elicitation-request`), again on each change. */

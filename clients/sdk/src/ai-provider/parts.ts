@@ -56,8 +56,8 @@ export function createModelParts(): ModelParts {
 }
 
 /**
- * The finish reason. The agent has made the calls itself, so a turn that ran out of steps must not look like one whose
- * calls the application should make.
+ * The finish reason. The agent has made the calls itself, so a turn that ran out of steps must not look like one whose calls
+ * the application should make.
  */
 function reasonOf(
   raw: Extract<UIMessageChunk, { type: 'finish' }>['finishReason'],

@@ -1,9 +1,7 @@
 import type { UIMessage } from 'ai';
 import type { ModelCall, ModelWarning } from './types.ts';
 
-/**
- * A prompt as chat messages: the text of users and assistants. Parley's agents have their own instructions and tools.
- */
+/** A prompt as chat messages: the text of users and assistants. Parley's agents have their own instructions and tools. */
 export function messagesOf({ prompt }: Pick<ModelCall, 'prompt'>): UIMessage[] {
   return prompt.flatMap((message): UIMessage[] => {
     if (message.role !== 'user' && message.role !== 'assistant') return [];

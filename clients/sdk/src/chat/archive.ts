@@ -1,6 +1,4 @@
-/**
- * Reads and changes a person's earlier conversations over HTTP. A running turn is followed by the transport, not here.
- */
+/** Reads and changes a person's earlier conversations over HTTP. A running turn is followed by the transport, not here. */
 
 import {
   createTransport,

@@ -16,8 +16,8 @@ export interface ShownChat {
 }
 
 /**
- * Makes a chat read its turn again. The current reading ends as aborted, because only that end neither shows an error
- * nor triggers another request.
+ * Makes a chat read its turn again. The current reading ends as aborted, because only that end neither shows an error nor
+ * triggers another request.
  */
 export async function restartReading(chat: AttachableChat): Promise<void> {
   await chat.stop();

@@ -19,10 +19,10 @@ export function isAnswer(messages: readonly UIMessage[]): boolean {
 }
 
 /**
- * The body of a chat's request: the whole last message; the text of the earlier ones, for a server that does not know
- * the conversation; and unsent decisions. `messageId` names the message that the AI SDK continues, and is sent with
- * such decisions. The body is a copy, so later changes of the chat do not affect it. Throws `invalid_request` for
- * values that JSON cannot express.
+ * The body of a chat's request: the whole last message; the text of the earlier ones, for a server that does not know the
+ * conversation; and unsent decisions. `messageId` names the message that the AI SDK continues, and is sent with such decisions.
+ * The body is a copy, so later changes of the chat do not affect it. Throws `invalid_request` for values that JSON cannot
+ * express.
  */
 export function chatBody(
   chatId: string,

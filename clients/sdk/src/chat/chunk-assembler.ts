@@ -1,6 +1,4 @@
-/**
- * Turns the events of several broken connections into one valid stream of chunks. Opening connections is in `turn.ts`.
- */
+/** Turns the events of several broken connections into one valid stream of chunks. Opening connections is in `turn.ts`. */
 
 import { ParleyClientError, type SseEvent } from '@parley/core';
 import type { UIMessageChunk } from 'ai';
@@ -22,14 +20,10 @@ export interface ChunkAssembler {
   /** Whether calls were open at that end: the turn is waiting for approvals, or has used up its steps. */
   readonly leavesCalls: boolean;
   /**
-   * Adds the next event and returns the items that are now complete. Throws ChatStreamError, or `internal` for invalid
-   * data.
+   * Adds the next event and returns the items that are now complete. Throws ChatStreamError, or `internal` for invalid data.
    */
   add(event: Pick<SseEvent, 'id' | 'data'>): readonly TurnItem[];
-  /**
-   * Call when the connection has ended. Returns the buffered items if they finish the turn, and otherwise discards
-   * them.
-   */
+  /** Call when the connection has ended. Returns the buffered items if they finish the turn, and otherwise discards them. */
   disconnect(): readonly TurnItem[];
   /** Makes the next connection start at the beginning of the turn. False if the last one did so too. */
   startOver(): boolean;
@@ -42,9 +36,9 @@ const CLOSED = 'data-stream-closed';
 const BEGINNING = '-0';
 
 /**
- * Makes one valid stream of chunks from connections that may break anywhere. An event of the feed may be several
- * chunks, of which only the last carries the event's id. Chunks are buffered until that one has come, so that no part
- * of an event is passed on twice. `after` is the event after which the first connection starts.
+ * Makes one valid stream of chunks from connections that may break anywhere. An event of the feed may be several chunks, of
+ * which only the last carries the event's id. Chunks are buffered until that one has come, so that no part of an event is
+ * passed on twice. `after` is the event after which the first connection starts.
  */
 export function createChunkAssembler(after?: string): ChunkAssembler {
   let lastEventId = after;

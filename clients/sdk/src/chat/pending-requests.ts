@@ -3,9 +3,9 @@ import { ParleyClientError, withTimeout } from '@parley/core';
 /** The unanswered requests of one transport's chats: messages, and calls that stop a turn. */
 interface PendingRequests {
   /**
-   * Sends a message that begins a turn. Pending stop calls of the chat concern the previous turn: each finishes only
-   * its current try, and the message waits for them. The signal of `send` is aborted by `signal` and by a later `stop`.
-   * Rejects like `send`, or with the reason of that signal.
+   * Sends a message that begins a turn. Pending stop calls of the chat concern the previous turn: each finishes only its
+   * current try, and the message waits for them. The signal of `send` is aborted by `signal` and by a later `stop`. Rejects
+   * like `send`, or with the reason of that signal.
    */
   send<T>(
     chatId: string,
@@ -13,9 +13,9 @@ interface PendingRequests {
     send: (signal: AbortSignal) => Promise<T>,
   ): Promise<T>;
   /**
-   * Aborts the pending messages of a chat, and then asks the server to stop its turn. `requestStop` resolves with
-   * whether a turn may have been stopped, and makes no further try once its signal is aborted. Resolves with false when
-   * there was neither a message nor a turn.
+   * Aborts the pending messages of a chat, and then asks the server to stop its turn. `requestStop` resolves with whether a
+   * turn may have been stopped, and makes no further try once its signal is aborted. Resolves with false when there was neither
+   * a message nor a turn.
    */
   stop(
     chatId: string,

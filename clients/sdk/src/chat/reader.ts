@@ -4,8 +4,8 @@ import type { TurnStream } from './turn.ts';
 
 interface ReaderHooks {
   /**
-   * Called when the turn starts again; this reader gets no more of it. Resolves when another reader has taken over, or
-   * none will.
+   * Called when the turn starts again; this reader gets no more of it. Resolves when another reader has taken over, or none
+   * will.
    */
   readonly onReset: () => Promise<void>;
   /** Called when the reader's stream has ended, for any reason. */

@@ -1,6 +1,6 @@
 /**
- * Knows the open turn, the reader and the attached chat of each chat of a transport, so that a turn never has two
- * readers. Reading the turn itself is in `turn.ts`.
+ * Knows the open turn, the reader and the attached chat of each chat of a transport, so that a turn never has two readers.
+ * Reading the turn itself is in `turn.ts`.
  */
 
 import type { UIMessageChunk } from 'ai';
@@ -12,9 +12,7 @@ import type { TurnStream } from './turn.ts';
 interface ChatRegistry {
   /** Attaches a chat. Returns the function that detaches it. */
   attach(chat: AttachableChat): () => void;
-  /**
-   * The turn of a chat that was reset and has no reader yet. It may end before a request could find it on the server.
-   */
+  /** The turn of a chat that was reset and has no reader yet. It may end before a request could find it on the server. */
   unreadTurn(chatId: string): TurnStream | undefined;
   /** Gives a turn its reader and ends the chat's previous one. An aborted signal ends the reading. */
   read(
@@ -107,8 +105,8 @@ export function createChatRegistry(): ChatRegistry {
       if (olderTurn !== turn) olderTurn?.close();
       if (olderReader === undefined) return reader.stream;
       olderReader.fail(new DOMException('Another reader has replaced this one.', 'AbortError'));
-      // The consumer of the previous reader must see its error before the new stream; otherwise it attributes the error
-      // to the new stream.
+      // The consumer of the previous reader must see its error before the new stream; otherwise it attributes the error to the
+      // new stream.
       await new Promise((resolve) => setTimeout(resolve));
       return reader.stream;
     },

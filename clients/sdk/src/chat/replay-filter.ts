@@ -18,8 +18,8 @@ interface TextBlock {
 }
 
 /**
- * Emitted text cannot be taken back. If a block begins differently at a later reading, because its step was repeated,
- * it is emitted as another block.
+ * Emitted text cannot be taken back. If a block begins differently at a later reading, because its step was repeated, it is
+ * emitted as another block.
  */
 export function createReplayFilter(): ReplayFilter {
   const blocks = new Map<string, TextBlock>();

@@ -11,8 +11,8 @@ interface StopSignals {
 }
 
 /**
- * Asks the server to stop a chat's turn, for at most half a minute. Resolves with false when certainly none was
- * running. Rejects with ParleyClientError, or the reason of either signal.
+ * Asks the server to stop a chat's turn, for at most half a minute. Resolves with false when certainly none was running.
+ * Rejects with ParleyClientError, or the reason of either signal.
  */
 export async function stopTurn(
   transport: Transport,

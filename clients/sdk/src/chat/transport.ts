@@ -1,6 +1,6 @@
 /**
- * The chat transport for `useChat`: the public calls, and what happens between two turns. Reading a single turn over
- * lost connections is in `turn.ts`.
+ * The chat transport for `useChat`: the public calls, and what happens between two turns. Reading a single turn over lost
+ * connections is in `turn.ts`.
  */
 
 import {
@@ -32,14 +32,11 @@ export interface ChatTransportOptions {
   /** Additional keys for every message's body, such as `agent`. */
   readonly body?: object | (() => object);
   /**
-   * What a turn does while it waits for a person. `hold` keeps its stream open. `detach` ends the stream with the
-   * question, and `resumeStream()` continues after the answer. Without this, the server decides.
+   * What a turn does while it waits for a person. `hold` keeps its stream open. `detach` ends the stream with the question, and
+   * `resumeStream()` continues after the answer. Without this, the server decides.
    */
   readonly delivery?: 'hold' | 'detach';
-  /**
-   * The same as for the client, but `giveUpMs` (here 300000) is how long a turn may be unreachable before its stream
-   * fails.
-   */
+  /** The same as for the client, but `giveUpMs` (here 300000) is how long a turn may be unreachable before its stream fails. */
   readonly retry?: Pick<RetryOptions, 'giveUpMs' | 'firstDelayMs' | 'delayMsMax' | 'attemptMs'>;
   /** The time without data, heartbeats included, after which a connection counts as lost. @default 45000 */
   readonly heartbeatTimeoutMs?: number;
@@ -63,18 +60,18 @@ export interface ParleyChatTransport<Message extends UIMessage = UIMessage> exte
    */
   attach(chat: AttachableChat): () => void;
   /**
-   * Continues a turn whose stream ended with `finish` while it was waiting for approvals, after the last event that was
-   * read. The new stream waits for the decisions. Resolves with null when there is nothing to read.
+   * Continues a turn whose stream ended with `finish` while it was waiting for approvals, after the last event that was read.
+   * The new stream waits for the decisions. Resolves with null when there is nothing to read.
    */
   continueTurn(
     chatId: string,
     options?: { readonly signal?: AbortSignal },
   ): Promise<ReadableStream<UIMessageChunk> | null>;
   /**
-   * Aborts a message that has no reply yet (its `sendMessages` rejects with an AbortError), and stops the running turn
-   * on the server, which withdraws its open questions. Resolves with false when certainly neither existed. A chat's own
-   * `stop()` only stops reading. Retries for half a minute, or until the chat sends its next message, and then rejects
-   * with ParleyClientError.
+   * Aborts a message that has no reply yet (its `sendMessages` rejects with an AbortError), and stops the running turn on the
+   * server, which withdraws its open questions. Resolves with false when certainly neither existed. A chat's own `stop()` only
+   * stops reading. Retries for half a minute, or until the chat sends its next message, and then rejects with
+   * ParleyClientError.
    */
   stopTurn(chatId: string, options?: { readonly signal?: AbortSignal }): Promise<boolean>;
 }

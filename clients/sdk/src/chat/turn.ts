@@ -1,6 +1,6 @@
 /**
- * Reads one turn of a chat, from its message to its end, over any number of connections. Which chat reads which turn is
- * decided in `transport.ts` and `registry.ts`.
+ * Reads one turn of a chat, from its message to its end, over any number of connections. Which chat reads which turn is decided
+ * in `transport.ts` and `registry.ts`.
  */
 
 import {
@@ -70,8 +70,8 @@ export async function beginTurn(
 }
 
 /**
- * Finds the running turn of a chat and reads it from its start, or after `after`, even if it has ended since. Undefined
- * when there is nothing to read. Throws like `beginTurn`.
+ * Finds the running turn of a chat and reads it from its start, or after `after`, even if it has ended since. Undefined when
+ * there is nothing to read. Throws like `beginTurn`.
  */
 export async function findTurn(
   deps: ChatTurnDeps,
@@ -187,8 +187,8 @@ async function* readConnection(
   const openedAt = performance.now();
   const handlers = {
     onRetry: budget.setFirstDelayMs,
-    // A delay that the server names matters only if the pod then ends the stream itself. After any later event, the
-    // reader of a pod that died may try another pod at once.
+    // A delay that the server names matters only if the pod then ends the stream itself. After any later event, the reader of a
+    // pod that died may try another pod at once.
     onEvent: () => budget.setFirstDelayMs(transport.retry.firstDelayMs),
   };
   try {

@@ -1,6 +1,6 @@
 /**
- * Follows a turn through waits, detachments and restarts until it has really ended. A chat with a page does not need
- * this: there, `useChat` and the transport do it.
+ * Follows a turn through waits, detachments and restarts until it has really ended. A chat with a page does not need this:
+ * there, `useChat` and the transport do it.
  */
 
 import { sleep } from '@parley/core';

@@ -1,6 +1,6 @@
 /**
- * The kinds of questions that an elicitor can ask, as types for callers. How a kind is mapped to a form is in
- * `pages.ts` and `flat-fields.ts`.
+ * The kinds of questions that an elicitor can ask, as types for callers. How a kind is mapped to a form is in `pages.ts` and
+ * `flat-fields.ts`.
  */
 
 import type { StandardForm } from '../standard-form.ts';
@@ -85,10 +85,7 @@ export interface AskBase {
   readonly timeoutSeconds?: number;
   /** True if the answer must be kept from models. */
   readonly sensitive?: boolean;
-  /**
-   * The value with which the asker continues when nobody can be asked. It is never an answer: the outcome is
-   * `defaulted`.
-   */
+  /** The value with which the asker continues when nobody can be asked. It is never an answer: the outcome is `defaulted`. */
   readonly fallback?: unknown;
 }
 

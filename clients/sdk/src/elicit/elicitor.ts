@@ -1,6 +1,6 @@
 /**
- * Asks a person through the first of several handlers that can, with checks, steps and deadlines that are the same for
- * all of them. How a handler reaches the person is in `handlers/`.
+ * Asks a person through the first of several handlers that can, with checks, steps and deadlines that are the same for all of
+ * them. How a handler reaches the person is in `handlers/`.
  */
 
 import type { AnswerOf, Ask, FieldValue } from './asks.ts';
@@ -41,8 +41,7 @@ export interface Elicitor {
 
 const DEFAULT_TIMEOUT_SECONDS = 600;
 /**
- * The maximum number of answers from one handler to one page, because a handler without a person may never give a valid
- * one.
+ * The maximum number of answers from one handler to one page, because a handler without a person may never give a valid one.
  */
 const ANSWERS_MAX = 10;
 

@@ -1,6 +1,6 @@
 /**
- * Maps the fields of an ask to a flat schema and back, including "other" choices, which no schema has. The pages of an
- * ask are made in `pages.ts`.
+ * Maps the fields of an ask to a flat schema and back, including "other" choices, which no schema has. The pages of an ask are
+ * made in `pages.ts`.
  */
 
 import { fitsFormat } from '@parley/core/domain/forms/formats';
@@ -57,9 +57,7 @@ export function flatFieldsOf(fields: Readonly<Record<string, OptionalField>>): F
   };
 }
 
-/**
- * True for the text field of an "other" that was not chosen. A handler that asks for one field after another skips it.
- */
+/** True for the text field of an "other" that was not chosen. A handler that asks for one field after another skips it. */
 export function isSkippedOther(
   { properties }: Pick<FormSchema, 'properties'>,
   name: string,

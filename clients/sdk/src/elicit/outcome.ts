@@ -35,9 +35,8 @@ export class NobodyCanAskError extends Error {
 }
 
 /**
- * The person was asked, but the outcome of the question cannot be read, for example because the token has expired.
- * Nobody else is asked, because the person may have answered. `cause` says why. If the question had no key, it was
- * withdrawn if possible.
+ * The person was asked, but the outcome of the question cannot be read, for example because the token has expired. Nobody else
+ * is asked, because the person may have answered. `cause` says why. If the question had no key, it was withdrawn if possible.
  */
 export class QuestionLostError extends Error {
   readonly code = 'question_lost';

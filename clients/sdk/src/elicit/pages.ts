@@ -30,8 +30,8 @@ type PageReading =
   | { readonly ok: false; readonly faults: readonly AnswerFault[] };
 
 /**
- * The pages of an ask as flat schemas; undefined for a kind that no flat schema can carry, because a url is its own
- * page and a secret must not be in a form. Throws `invalid_request` for an ask that breaks the rules of the subset.
+ * The pages of an ask as flat schemas; undefined for a kind that no flat schema can carry, because a url is its own page and a
+ * secret must not be in a form. Throws `invalid_request` for an ask that breaks the rules of the subset.
  */
 export function pagesOf(ask: Ask): readonly Page[] | undefined {
   switch (ask.kind) {

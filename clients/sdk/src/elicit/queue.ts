@@ -5,8 +5,8 @@ export interface ScreenQueue {
 }
 
 /**
- * Gives one prompt at a time the screen, in order. With `first`, a prompt goes before the others: it is a later page of
- * the same ask.
+ * Gives one prompt at a time the screen, in order. With `first`, a prompt goes before the others: it is a later page of the
+ * same ask.
  */
 export function createScreenQueue(): ScreenQueue {
   const waiting: { start: () => void }[] = [];

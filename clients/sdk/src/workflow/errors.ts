@@ -24,10 +24,7 @@ export class StepFailedError extends Error {
   }
 }
 
-/**
- * The program does something other than what was recorded. Finish old runs with the old program, or start under a new
- * id.
- */
+/** The program does something other than what was recorded. Finish old runs with the old program, or start under a new id. */
 export class WorkflowChangedError extends Error {
   readonly code = 'workflow_changed';
   readonly position: number;

@@ -17,8 +17,8 @@ export type WorkflowRequest =
   | { readonly step: string; readonly run: (context: StepContext) => unknown };
 
 /**
- * A program that asks people while it runs. It must be deterministic: given the same answers, it must do the same
- * again. Time, randomness and calls to other services belong in steps.
+ * A program that asks people while it runs. It must be deterministic: given the same answers, it must do the same again. Time,
+ * randomness and calls to other services belong in steps.
  */
 export type Workflow<Result> =
   | Generator<WorkflowRequest, Result, unknown>

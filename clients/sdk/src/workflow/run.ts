@@ -1,6 +1,6 @@
 /**
- * Runs a workflow: it replays what is recorded and continues from there. The program's own types are in `program.ts`,
- * and storing entries is in `record.ts`.
+ * Runs a workflow: it replays what is recorded and continues from there. The program's own types are in `program.ts`, and
+ * storing entries is in `record.ts`.
  */
 
 import { createRandomId, isParleyClientError } from '@parley/core';
@@ -20,10 +20,7 @@ export interface RunWorkflowOptions {
    * @default none
    */
   readonly record?: WorkflowRecord;
-  /**
-   * Ends the run when aborted; it then rejects with the signal's reason. Questions on Parley stay open for the next
-   * run.
-   */
+  /** Ends the run when aborted; it then rejects with the signal's reason. Questions on Parley stay open for the next run. */
   readonly signal?: AbortSignal;
 }
 
@@ -63,8 +60,7 @@ export async function runWorkflow<Result>(
 }
 
 /**
- * Runs the `finally` blocks of a program whose run ended early. What it yields there is not done, and its errors are
- * ignored.
+ * Runs the `finally` blocks of a program whose run ended early. What it yields there is not done, and its errors are ignored.
  */
 async function runFinally(running: Workflow<unknown>): Promise<void> {
   try {
@@ -92,8 +88,8 @@ interface Parts {
 }
 
 /**
- * What the yield returns or throws. All other failures end the run, because the program could not react to them the
- * same way at a replay.
+ * What the yield returns or throws. All other failures end the run, because the program could not react to them the same way at
+ * a replay.
  */
 type Done = { readonly value: unknown } | { readonly thrown: Error };
 
@@ -148,8 +144,8 @@ async function fulfilStep(
 }
 
 /**
- * Records a finished step. If its result is too large to be stored, a failure is recorded instead, so that the step is
- * not repeated.
+ * Records a finished step. If its result is too large to be stored, a failure is recorded instead, so that the step is not
+ * repeated.
  */
 async function writeStep(
   record: WorkflowRecord,

@@ -1,6 +1,6 @@
 /**
- * The element that shows the page of an MCP server in a chat, with its frame, its links and its waits. Messages with
- * the frame are in `host.ts`, and calls of Parley in `parley.ts`.
+ * The element that shows the page of an MCP server in a chat, with its frame, its links and its waits. Messages with the frame
+ * are in `host.ts`, and calls of Parley in `parley.ts`.
  */
 
 import { html, LitElement, nothing, type PropertyValues } from 'lit';
@@ -27,9 +27,9 @@ const HEIGHT_MAX = 800;
 const DARK = '(prefers-color-scheme: dark)';
 
 /**
- * Shows the page of a tool (MCP Apps) in a chat, in a sandbox from another origin. Without `sandboxUrl` it shows
- * nothing. When a call of the page asks its person something, it dispatches `app-waits` and shows the element that
- * `cardFor` returns for each wait.
+ * Shows the page of a tool (MCP Apps) in a chat, in a sandbox from another origin. Without `sandboxUrl` it shows nothing. When
+ * a call of the page asks its person something, it dispatches `app-waits` and shows the element that `cardFor` returns for each
+ * wait.
  */
 export class ParleyApp extends LitElement {
   static override styles = styles;
@@ -174,8 +174,8 @@ export class ParleyApp extends LitElement {
   }
 
   /**
-   * Gives the frame the height that its view requests. While the person is deciding below the frame, its height does
-   * not change; otherwise a view could move a button under the pointer.
+   * Gives the frame the height that its view requests. While the person is deciding below the frame, its height does not
+   * change; otherwise a view could move a button under the pointer.
    */
   #fit(): void {
     const frame = this.renderRoot.querySelector('iframe');

@@ -31,10 +31,7 @@ export interface AppHost {
 
 const CALLS_MAX = 4;
 
-/**
- * Runs a page in a sandbox and acts as its host. The page gets no token, and can call nothing but the tools of its
- * server.
- */
+/** Runs a page in a sandbox and acts as its host. The page gets no token, and can call nothing but the tools of its server. */
 export async function startApp(options: AppHostOptions): Promise<AppHost> {
   const { frame, origin, shown, context, onFlood } = options;
   const ending = new AbortController();

@@ -1,6 +1,6 @@
 /**
- * Parley's routes for the pages of MCP servers: reading a page, and making its calls. What a page does with a result is
- * in `element.ts` and `host.ts`.
+ * Parley's routes for the pages of MCP servers: reading a page, and making its calls. What a page does with a result is in
+ * `element.ts` and `host.ts`.
  */
 
 /** The result of a tool, unchanged as its server sent it (`CallToolResult`). */
@@ -113,8 +113,8 @@ export function createAppCalls(server: AppServer, { conversationId, pageId }: Ap
   };
 
   /**
-   * Repeats a read that gets no reply. The call itself continues without the read, and a page that saw the read fail
-   * might make the call a second time.
+   * Repeats a read that gets no reply. The call itself continues without the read, and a page that saw the read fail might make
+   * the call a second time.
    */
   async function again(path: string, signal: AbortSignal): ReturnType<typeof send> {
     for (;;) {

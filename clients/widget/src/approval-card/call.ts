@@ -1,6 +1,6 @@
 /**
- * Renders one call of an approval card, open or ended. The state of the call is in `model.ts`, and the card around it
- * in `card.ts`.
+ * Renders one call of an approval card, open or ended. The state of the call is in `model.ts`, and the card around it in
+ * `card.ts`.
  */
 
 import { titleOfServer } from '@parley/core/domain/approvals/tool-title';

@@ -1,6 +1,4 @@
-/**
- * Makes a form of the arguments of a call, and arguments of the form. The form itself is rendered by `form/view.ts`.
- */
+/** Makes a form of the arguments of a call, and arguments of the form. The form itself is rendered by `form/view.ts`. */
 
 import { pointerOf } from '@parley/core/domain/approvals/json-pointer';
 import { ANSWER_TEXT_MAX } from '@parley/core/domain/forms/value';
@@ -38,8 +36,8 @@ interface EditField {
 const DESCRIPTION_MAX = 500;
 
 /**
- * Makes a form of a call's arguments, from their values and the tool's schema. Nested arguments are edited as JSON. The
- * server checks the result against the schema; the form refuses only values of the wrong type.
+ * Makes a form of a call's arguments, from their values and the tool's schema. Nested arguments are edited as JSON. The server
+ * checks the result against the schema; the form refuses only values of the wrong type.
  */
 export function createEditForm({ arguments: given, inputSchema = {}, masked = [] }: Approval): EditForm {
   const properties = own(inputSchema, 'properties');

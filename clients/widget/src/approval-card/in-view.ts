@@ -5,9 +5,7 @@ export function idsOf(calls: readonly { readonly id: string }[]): string {
   return calls.map(({ id }) => id).join(' ');
 }
 
-/**
- * Measures whether each approving button, identified by its calls, has been in view without interruption for a while.
- */
+/** Measures whether each approving button, identified by its calls, has been in view without interruption for a while. */
 export class InViewTimers {
   readonly #timers = new Map<string, InViewTimer>();
   readonly #onChange: () => void;

@@ -1,6 +1,4 @@
-/**
- * The state of one call in an approval card, and its exchange with the server. Rendering is in `call.ts`.
- */
+/** The state of one call in an approval card, and its exchange with the server. Rendering is in `call.ts`. */
 
 import type { ApprovalChoice } from '@parley/core';
 import { type Approval, isPending, newerApproval } from '../approval.ts';

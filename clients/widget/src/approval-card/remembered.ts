@@ -1,6 +1,6 @@
 /**
- * The element that lists remembered approvals and revokes them. It only needs the server object; making an approval
- * remembered is a choice in the approval card.
+ * The element that lists remembered approvals and revokes them. It only needs the server object; making an approval remembered
+ * is a choice in the approval card.
  */
 
 import type { RememberedApproval } from '@parley/core';

@@ -1,6 +1,6 @@
 /**
- * The state of one tool call in a card inside an MCP Apps host: what it waits for, and what the host must be told.
- * Rendering is in `page.ts`, and messages with the host are in `host.ts`.
+ * The state of one tool call in a card inside an MCP Apps host: what it waits for, and what the host must be told. Rendering is
+ * in `page.ts`, and messages with the host are in `host.ts`.
  */
 
 import { isRecord } from '@parley/core/domain/plain-record';
@@ -95,8 +95,8 @@ export class Call {
   }
 
   /**
-   * Call when the user has answered or decided in the card. Once nothing is waiting any more, the host is told without
-   * another press.
+   * Call when the user has answered or decided in the card. Once nothing is waiting any more, the host is told without another
+   * press.
    */
   acted(): void {
     this.#hasActed = true;

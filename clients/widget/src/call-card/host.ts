@@ -38,8 +38,8 @@ const METHOD_NOT_FOUND = -32601;
 export async function connectHost(listener: HostListener, parent: Window = window.parent): Promise<Host> {
   const waiting = new Map<unknown, (reply: Message) => void>();
   let lastId = 0;
-  // The origin of the host is unknown here, so any is allowed: its sandbox passes messages on, and the card sends
-  // nothing secret.
+  // The origin of the host is unknown here, so any is allowed: its sandbox passes messages on, and the card sends nothing
+  // secret.
   const send = (message: object) => parent.postMessage({ jsonrpc: '2.0', ...message }, '*');
 
   function request(method: string, params: object): Promise<Message> {

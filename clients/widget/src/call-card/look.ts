@@ -3,10 +3,7 @@ import type { HostContext } from './host.ts';
 
 const NAME = /^--[a-z0-9-]{1,64}$/;
 
-/**
- * Applies the theme, language, sizes and colours of the host to the document. What the host does not give stays
- * unchanged.
- */
+/** Applies the theme, language, sizes and colours of the host to the document. What the host does not give stays unchanged. */
 export function applyContext(
   { theme, locale, styles, containerDimensions: size, safeAreaInsets: insets }: HostContext,
   root: HTMLElement = document.documentElement,

@@ -1,6 +1,6 @@
 /**
- * The page of the call card: it renders the state of the call and connects its buttons. The state itself is in
- * `call.ts`, and the cards are those of the widget.
+ * The page of the call card: it renders the state of the call and connects its buttons. The state itself is in `call.ts`, and
+ * the cards are those of the widget.
  */
 
 import { readableLine } from '@parley/core/domain/readable';
@@ -106,8 +106,8 @@ function settled({ detail }: CustomEvent<{ readonly here: boolean }>): void {
 }
 
 /**
- * Lets the host open a link, because a sandbox cannot. If the card prevented the click, its link has not been in view
- * for long enough.
+ * Lets the host open a link, because a sandbox cannot. If the card prevented the click, its link has not been in view for long
+ * enough.
  */
 function openPage(event: Event): void {
   const link = event.composedPath().find((one) => one instanceof HTMLAnchorElement);

@@ -1,6 +1,6 @@
 /**
- * The server object for cards inside an MCP Apps host, where every call goes through the host's tools. The cards
- * themselves do not know that they are inside a host.
+ * The server object for cards inside an MCP Apps host, where every call goes through the host's tools. The cards themselves do
+ * not know that they are inside a host.
  */
 
 import type { ApprovalChoice } from '@parley/core';
@@ -96,8 +96,7 @@ export function createCallServer({ host, call, refresh, viewOf }: CallServerDeps
     },
     async answer(id, response: Answer) {
       const view = viewOf(id);
-      // The host opens the page, and there a signed-in person gives the consent and the answer; nothing is sent from
-      // here.
+      // The host opens the page, and there a signed-in person gives the consent and the answer; nothing is sent from here.
       if (view?.mode === 'url') return isOpen(view) ? { ...view, status: 'opened' } : view;
       const { elicitation } = await callTool('parley_answer', { id, response });
       if (!isElicitation(elicitation)) throw new Refusal({ status: 0, code: 'offline' });

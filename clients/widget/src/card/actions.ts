@@ -3,8 +3,8 @@ import { icon } from './icons.ts';
 import type { QuestionProps } from './props.ts';
 
 /**
- * The buttons of a form question. A single yes-or-no field has a button for each, and no button to decline, which would
- * look like a second no.
+ * The buttons of a form question. A single yes-or-no field has a button for each, and no button to decline, which would look
+ * like a second no.
  */
 export function formActions(props: QuestionProps): TemplateResult {
   const { state, strings, actions, isUnsent, isYesNo } = props;

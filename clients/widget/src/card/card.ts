@@ -253,8 +253,8 @@ export class ElicitationCard extends LitElement {
   }
 
   /**
-   * A message from the opened page: the question's id, from the URL's origin. It only makes the card read its question,
-   * because any script of that origin could have sent it.
+   * A message from the opened page: the question's id, from the URL's origin. It only makes the card read its question, because
+   * any script of that origin could have sent it.
    */
   #onMessage({ origin, data }: MessageEvent<unknown>): void {
     const { elicitationId: id, url = '' } = this.#model.view ?? {};

@@ -4,8 +4,8 @@ const IN_VIEW_MS = 1_000;
 const FULL_RATIO = 0.95;
 
 /**
- * Measures whether an element has been in view without interruption for a while. A link stays inactive until then, so
- * that a click meant for something else cannot hit it (clickjacking).
+ * Measures whether an element has been in view without interruption for a while. A link stays inactive until then, so that a
+ * click meant for something else cannot hit it (clickjacking).
  */
 export class InViewTimer {
   isReady = false;

@@ -1,6 +1,6 @@
 /**
- * The state of one question in a card, and its exchange with the server. It renders nothing; that is done in `card.ts`
- * and `body.ts`.
+ * The state of one question in a card, and its exchange with the server. It renders nothing; that is done in `card.ts` and
+ * `body.ts`.
  */
 
 import { createRandomId } from '@parley/core';
@@ -45,9 +45,7 @@ export class CardModel {
     this.#onChange = onChange;
   }
 
-  /**
-   * The state of the card. A terminal status from the server overrides everything except an answer that is being sent.
-   */
+  /** The state of the card. A terminal status from the server overrides everything except an answer that is being sent. */
   get state(): CardState {
     const { status } = this.view ?? {};
     if (this.#isGone && !this.#isSettled) return 'gone';

@@ -1,13 +1,10 @@
-/**
- * The styles of the parts that both cards have, and the custom properties for pages. Fields are styled in
- * `form/styles.ts`.
- */
+/** The styles of the parts that both cards have, and the custom properties for pages. Fields are styled in `form/styles.ts`. */
 
 import { css } from '../css.ts';
 
 /**
- * The styles of the card except its fields, which `form/styles.ts` has. Pages may set the `--parley-*` properties; the
- * defaults are here.
+ * The styles of the card except its fields, which `form/styles.ts` has. Pages may set the `--parley-*` properties; the defaults
+ * are here.
  */
 export const cardStyles = css`
   :host {

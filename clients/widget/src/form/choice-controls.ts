@@ -1,7 +1,4 @@
-/**
- * The controls in which a person chooses: yes or no, one option, several options. Typed fields are in
- * `text-controls.ts`.
- */
+/** The controls in which a person chooses: yes or no, one option, several options. Typed fields are in `text-controls.ts`. */
 
 import type { FormControl } from '@parley/core/domain/forms/controls';
 import { html, nothing, type TemplateResult } from 'lit';
@@ -17,10 +14,7 @@ export function isChoiceOfTwo({ kind, isRequired, initial }: FormControl): boole
   return kind === 'boolean' && isRequired && initial === undefined;
 }
 
-/**
- * A checkbox. A required field without a default gets a yes and a no instead, because an untouched checkbox is no
- * answer.
- */
+/** A checkbox. A required field without a default gets a yes and a no instead, because an untouched checkbox is no answer. */
 export function yesNoControl(control: Control): TemplateResult {
   const { field, id, draft, strings, change } = control;
   if (isChoiceOfTwo(field)) {

@@ -36,8 +36,8 @@ export function plainText(text: string): TemplateResult {
 }
 
 /**
- * A control with the field's name (and whether it is required), the descriptions from the asker and the form, and its
- * error. `render` gets the ids of the descriptions, beginning with that of the error.
+ * A control with the field's name (and whether it is required), the descriptions from the asker and the form, and its error.
+ * `render` gets the ids of the descriptions, beginning with that of the error.
  */
 export function frame(
   { field, id, error, strings }: Control,

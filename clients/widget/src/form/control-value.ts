@@ -14,7 +14,7 @@ class Current extends Directive {
 }
 
 /**
- * Sets the value of a control only if it differs. Writing the same value again would move the caret in some browsers,
- * and would interrupt an input method.
+ * Sets the value of a control only if it differs. Writing the same value again would move the caret in some browsers, and would
+ * interrupt an input method.
  */
 export const current = directive(Current);

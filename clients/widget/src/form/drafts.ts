@@ -8,9 +8,9 @@ import { localOf, offsetTimeOf } from './local-time.ts';
 
 /**
  * The value of a control as the person entered it:
- * text, email, uri, number, integer: the text as typed · date: `2026-03-01` · date-time: local, `2026-03-01T09:30`
- * · boolean: true or false · select: the chosen value, which may be '' · multi: the chosen values.
- * `undefined` is no value (an untouched boolean, no choice); for text controls, '' means the same.
+ * text, email, uri, number, integer: the text as typed · date: `2026-03-01` · date-time: local, `2026-03-01T09:30` · boolean:
+ * true or false · select: the chosen value, which may be '' · multi: the chosen values. `undefined` is no value (an untouched
+ * boolean, no choice); for text controls, '' means the same.
  */
 export type Draft = string | boolean | readonly string[] | undefined;
 
@@ -20,8 +20,8 @@ export type FormReading =
   | { readonly ok: false; readonly faults: ReadonlyMap<string, FieldFault> };
 
 /**
- * Reads the values of the controls by the rules of the server. For a missing draft, the initial one is used. An empty
- * optional field is omitted, even if it had a default that was cleared.
+ * Reads the values of the controls by the rules of the server. For a missing draft, the initial one is used. An empty optional
+ * field is omitted, even if it had a default that was cleared.
  */
 export function readDrafts(fields: readonly FormControl[], drafts: ReadonlyMap<string, Draft>): FormReading {
   const content: [string, FormValue][] = [];
@@ -40,10 +40,7 @@ export function readDrafts(fields: readonly FormControl[], drafts: ReadonlyMap<s
   return faults.size > 0 ? { ok: false, faults } : { ok: true, content: Object.fromEntries(content) };
 }
 
-/**
- * The value of a draft, valid or not; undefined for an empty control. A text that cannot be parsed is returned
- * unchanged.
- */
+/** The value of a draft, valid or not; undefined for an empty control. A text that cannot be parsed is returned unchanged. */
 export function valueFrom(field: FormControl, draft: Draft): unknown {
   const { kind, initial } = field;
   // An unchanged default is answered exactly, even if its control cannot show it in full.

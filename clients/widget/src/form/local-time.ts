@@ -3,9 +3,9 @@ import { fitsFormat } from '@parley/core/domain/forms/formats';
 const MINUTE = 60_000;
 
 /**
- * Converts the value of a `datetime-local` control to RFC 3339 with the local offset of that day; undefined for any
- * other text. A time that daylight saving skips becomes an hour later, as in JavaScript. In a repeated hour, the time
- * gets the offset of `original` if that is in the same hour, and otherwise the first offset.
+ * Converts the value of a `datetime-local` control to RFC 3339 with the local offset of that day; undefined for any other text.
+ * A time that daylight saving skips becomes an hour later, as in JavaScript. In a repeated hour, the time gets the offset of
+ * `original` if that is in the same hour, and otherwise the first offset.
  */
 export function offsetTimeOf(local: string, original?: unknown): string | undefined {
   const written = local.replace(' ', 'T') + (local.length > 16 ? '' : ':00');

@@ -1,6 +1,6 @@
 /**
- * The form inside a card: it keeps what is typed, checks it and shows errors at the fields. Single controls are in the
- * files beside it; sending the answer is the card's job.
+ * The form inside a card: it keeps what is typed, checks it and shows errors at the fields. Single controls are in the files
+ * beside it; sending the answer is the card's job.
  */
 
 import { controlsOf, type FormControl } from '@parley/core/domain/forms/controls';
@@ -32,8 +32,8 @@ interface FormEvents {
 type Submission = { readonly ok: true; readonly content: Record<string, unknown> } | { readonly ok: false };
 
 /**
- * The form of a question. It renders the controls into the card and keeps the typed values, only in memory, until
- * another question is set.
+ * The form of a question. It renders the controls into the card and keeps the typed values, only in memory, until another
+ * question is set.
  */
 export class FormView {
   readonly #host: ReactiveControllerHost & HTMLElement;
@@ -106,8 +106,8 @@ export class FormView {
   }
 
   /**
-   * Shows the server's errors at their fields, and focuses the first one if the focus is in the card. Returns the
-   * messages that belong to no field.
+   * Shows the server's errors at their fields, and focuses the first one if the focus is in the card. Returns the messages that
+   * belong to no field.
    */
   showErrors(errors: readonly { readonly path: string; readonly message: string }[]): readonly string[] {
     this.#faults.clear();
@@ -175,9 +175,7 @@ export class FormView {
     this.#faults.delete(field.name);
   }
 
-  /**
-   * Whether a date is half-typed. For the browser it has no value, so without this check it would be sent as no answer.
-   */
+  /** Whether a date is half-typed. For the browser it has no value, so without this check it would be sent as no answer. */
   #isHalfTyped(field: FormControl): field is FormControl & { readonly kind: 'date' | 'date-time' } {
     const id = `#${idAt(this.#fields.indexOf(field))}`;
     return this.#root.querySelector<HTMLInputElement>(id)?.validity.badInput === true;

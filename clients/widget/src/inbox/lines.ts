@@ -1,7 +1,4 @@
-/**
- * The lines of an inbox list as values, and how they change, in pure functions. Timers and the connection are in
- * `list.ts`.
- */
+/** The lines of an inbox list as values, and how they change, in pure functions. Timers and the connection are in `list.ts`. */
 
 import type { Risk } from '@parley/core/domain/approvals/risk';
 

@@ -1,6 +1,6 @@
 /**
- * Follows one kind of open records and keeps ended ones in the list for a moment. Changes of lines are in `lines.ts`,
- * and rendering is in `view.ts`.
+ * Follows one kind of open records and keeps ended ones in the list for a moment. Changes of lines are in `lines.ts`, and
+ * rendering is in `view.ts`.
  */
 
 import type { Connection } from '../server/type.ts';

@@ -9,8 +9,8 @@ export type InboxRow =
   | { readonly id: string; readonly calls: readonly InboxLine<Approval>[] };
 
 /**
- * The rows of both lists, by risk (highest first) and then by age (newest first). The calls of one step share a row,
- * placed by its oldest call.
+ * The rows of both lists, by risk (highest first) and then by age (newest first). The calls of one step share a row, placed by
+ * its oldest call.
  */
 export function rowsOf(
   questions: readonly InboxLine<Elicitation>[],

@@ -1,6 +1,4 @@
-/**
- * The styles of the inbox and its rows. The cards inside have their own styles, which are not repeated here.
- */
+/** The styles of the inbox and its rows. The cards inside have their own styles, which are not repeated here. */
 
 import { css } from '../css.ts';
 

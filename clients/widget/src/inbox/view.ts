@@ -1,6 +1,4 @@
-/**
- * Renders the rows of an inbox and the texts about their ends. Which rows exist is decided in `rows.ts`.
- */
+/** Renders the rows of an inbox and the texts about their ends. Which rows exist is decided in `rows.ts`. */
 
 import { type Risk, rankOfRisk } from '@parley/core/domain/approvals/risk';
 import { isTerminal } from '@parley/core/domain/elicitations/status';

@@ -1,6 +1,6 @@
 /**
- * The latest view of each followed record, merged from all sources, so that a view never goes back. Where views come
- * from is not known here.
+ * The latest view of each followed record, merged from all sources, so that a view never goes back. Where views come from is
+ * not known here.
  */
 
 import type { Connection } from './type.ts';
@@ -34,16 +34,11 @@ export interface RecordCache<Item> {
   openIds(): string[];
   /** Takes a view of one record, from any source and in any order. */
   update(item: Item): void;
-  /**
-   * Takes the complete list of open records. Returns the ids of followed records that may still change but are not in
-   * it.
-   */
+  /** Takes the complete list of open records. Returns the ids of followed records that may still change but are not in it. */
   replaceOpen(open: readonly Item[]): string[];
   /** Call when the server does not know this record. */
   remove(id: string): void;
-  /**
-   * Call when updates have ended: from now on, the list of open records and the state of the connection are unknown.
-   */
+  /** Call when updates have ended: from now on, the list of open records and the state of the connection are unknown. */
   suspend(): void;
   /** Removes all followers. */
   close(): void;

@@ -1,6 +1,6 @@
 /**
- * The widget's HTTP calls, on the transport of `clients/core`, with the retries that suit a page. Caching and polling
- * are in the files beside it.
+ * The widget's HTTP calls, on the transport of `clients/core`, with the retries that suit a page. Caching and polling are in
+ * the files beside it.
  */
 
 import {

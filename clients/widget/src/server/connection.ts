@@ -1,6 +1,6 @@
 /**
- * Decides when the event stream is open and when polling replaces it, for all followers of a page. The stream itself is
- * opened in `calls.ts`, and reads are in `polling.ts`.
+ * Decides when the event stream is open and when polling replaces it, for all followers of a page. The stream itself is opened
+ * in `calls.ts`, and reads are in `polling.ts`.
  */
 
 import { createBackoff, sleep } from '@parley/core';
@@ -13,8 +13,8 @@ import { type Refusal, toRefusal } from './refusal.ts';
 import type { Connection } from './type.ts';
 
 /**
- * How long the connection stays open after its last follower, in ms, because a card that moves within the page
- * unfollows for an instant.
+ * How long the connection stays open after its last follower, in ms, because a card that moves within the page unfollows for an
+ * instant.
  */
 const LINGER_MS = 500;
 
@@ -116,8 +116,7 @@ export function createServerConnection(deps: ConnectionDeps): ServerConnection {
         openOrClose();
       },
       onDisconnect(retryAfterSeconds: number | undefined) {
-        // After a live connection, another one is tried before polling. While the server asks for a pause, nothing is
-        // sent.
+        // After a live connection, another one is tried before polling. While the server asks for a pause, nothing is sent.
         quietUntil = performance.now() + (retryAfterSeconds ?? 0) * 1_000;
         if (!isLive) void pollUnlessQuiet();
         isLive = false;

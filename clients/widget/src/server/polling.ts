@@ -14,8 +14,8 @@ export interface Source<Item> {
 }
 
 /**
- * Reads everything that is followed once, and also the list of open records if an inbox is shown. Never rejects;
- * resolves with the refusal of the first failed call.
+ * Reads everything that is followed once, and also the list of open records if an inbox is shown. Never rejects; resolves with
+ * the refusal of the first failed call.
  */
 export async function poll<Item>(
   source: Source<Item>,

@@ -29,8 +29,8 @@ export interface Answer {
 }
 
 /**
- * How updates come: `live` by the event stream, `polling` every few seconds, `offline` when both fail, and `connecting`
- * until one of these is known.
+ * How updates come: `live` by the event stream, `polling` every few seconds, `offline` when both fail, and `connecting` until
+ * one of these is known.
  */
 export type Connection = 'connecting' | 'live' | 'polling' | 'offline';
 
@@ -73,15 +73,13 @@ export type CardServer = Pick<ElicitationServer, 'now' | 'noteTime' | 'read' | '
 
 /** A page's connection to Parley. One event stream serves all its cards and inboxes. */
 export interface ElicitationServer extends ApprovalServer {
-  /**
-   * Reads an elicitation. Rejects with a Refusal; with `not_found` if it does not exist or belongs to another person.
-   */
+  /** Reads an elicitation. Rejects with a Refusal; with `not_found` if it does not exist or belongs to another person. */
   read(elicitationId: string): Promise<Elicitation>;
   /** Sends an answer. All retries of one call carry the same `responseId`. Rejects with a Refusal. */
   answer(elicitationId: string, answer: Answer): Promise<Elicitation>;
   /**
-   * Follows one elicitation until it is settled or the returned function is called. The listener gets its present view
-   * and then every change; its status never goes back. `onGone` is called if the server does not know it.
+   * Follows one elicitation until it is settled or the returned function is called. The listener gets its present view and then
+   * every change; its status never goes back. `onGone` is called if the server does not know it.
    */
   follow(
     elicitationId: string,

@@ -1,6 +1,6 @@
 /**
- * The texts of approvals, their types and the English ones. German texts are in `de-approval.ts`; the texts of
- * questions are in `type.ts` and `en.ts`.
+ * The texts of approvals, their types and the English ones. German texts are in `de-approval.ts`; the texts of questions are in
+ * `type.ts` and `en.ts`.
  */
 
 import type { RememberFor, ToolHints } from '@parley/core/domain/approvals/approval';

@@ -1,6 +1,4 @@
-/**
- * The German texts of approvals, which are loaded with the German file only. Their type is in `approval.ts`.
- */
+/** The German texts of approvals, which are loaded with the German file only. Their type is in `approval.ts`. */
 
 import type { RememberFor, ToolHints } from '@parley/core/domain/approvals/approval';
 import type { ApprovalStrings, SettledApproval } from './approval.ts';

@@ -1,6 +1,6 @@
 /**
- * The German texts of all elements, in a separate file, so that only German pages load it. Their types are in
- * `type.ts`, `approval.ts` and `inbox.ts`.
+ * The German texts of all elements, in a separate file, so that only German pages load it. Their types are in `type.ts`,
+ * `approval.ts` and `inbox.ts`.
  */
 
 import type { FormControl } from '@parley/core/domain/forms/controls';

@@ -1,6 +1,6 @@
 /**
- * The English texts of the question card, which are always loaded. Their type is in `type.ts`; other languages have
- * their own files.
+ * The English texts of the question card, which are always loaded. Their type is in `type.ts`; other languages have their own
+ * files.
  */
 
 import { countOf, hintOf } from '@parley/core/domain/forms/hint';

@@ -1,6 +1,6 @@
 /**
- * The types of the question card's texts. The texts are in `en.ts` and `de.ts`; those of approvals and of the inbox
- * have their own types.
+ * The types of the question card's texts. The texts are in `en.ts` and `de.ts`; those of approvals and of the inbox have their
+ * own types.
  */
 
 import type { Risk } from '@parley/core/domain/approvals/risk';

@@ -6,9 +6,7 @@ import type { Env } from '../variables.ts';
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)$/;
 
-/**
- * Settings that are accepted everywhere but deserve a warning, one sentence each. The sentences never repeat a secret.
- */
+/** Settings that are accepted everywhere but deserve a warning, one sentence each. The sentences never repeat a secret. */
 export function cautionsOf(env: Env, places: RedisPlaces): string[] {
   const expired = parseServiceKeys(env.PARLEY_API_KEYS).keys.filter(
     ({ expiresAtMs }) => expiresAtMs !== undefined && expiresAtMs <= Date.now(),

@@ -1,6 +1,6 @@
 /**
- * The limits of Parley as variables, so that every limit has a default and a description. The code that enforces a
- * limit is not here.
+ * The limits of Parley as variables, so that every limit has a default and a description. The code that enforces a limit is not
+ * here.
  */
 
 import { integer } from './schemas.ts';
@@ -148,6 +148,5 @@ export const LIMIT_VARIABLES = {
     'Memory for the open questions and approvals that one pod asked, moved or showed: an answer to one of them needs no read.',
   ),
 
-  // The OpenTelemetry SDK reads all its variables itself. Only those are listed here that decide whether the SDK
-  // starts.
+  // The OpenTelemetry SDK reads all its variables itself. Only those are listed here that decide whether the SDK starts.
 };

@@ -37,8 +37,7 @@ export const flag = (about: string) =>
 export const nodes = (about: string) =>
   list(about).transform((parts, issues) =>
     parts.map((part) => {
-      // An IPv6 address is in brackets, which separate its colons from the port; the brackets are not part of the
-      // address.
+      // An IPv6 address is in brackets, which separate its colons from the port; the brackets are not part of the address.
       const [, address, name, port] = /^(?:\[([^\]]+)\]|([^:[\]]+)):([0-9]{1,5})$/.exec(part) ?? [];
       const host = address ?? name;
       if (host !== undefined) return { host, port: Number(port) };

@@ -1,6 +1,6 @@
 /**
- * Delivers the updates of A2A tasks to the push targets that clients registered. How targets are stored and sealed is
- * in `store.ts`; how a call is signed and sent is the caller's `send`.
+ * Delivers the updates of A2A tasks to the push targets that clients registered. How targets are stored and sealed is in
+ * `store.ts`; how a call is signed and sent is the caller's `send`.
  */
 
 import { parseFeedPosition } from '@parley/core/domain/events';
@@ -31,8 +31,8 @@ type PushReply = 'delivered' | 'failed' | 'final';
 export type SendPush = (target: PushTarget, update: WireUpdate) => Promise<PushReply>;
 
 /**
- * The outcome of an attempt. `again`: it failed and will be repeated. `dropped`: it failed for the last time, and the
- * target gets no more updates of the task.
+ * The outcome of an attempt. `again`: it failed and will be repeated. `dropped`: it failed for the last time, and the target
+ * gets no more updates of the task.
  */
 export const PUSH_OUTCOMES = ['delivered', 'again', 'dropped'] as const;
 export type PushOutcome = (typeof PUSH_OUTCOMES)[number];
@@ -51,20 +51,16 @@ export interface DeliverPushDeps {
 }
 
 const PLACES = 16;
-// No call starts after this time. This time plus the longest call is shorter than the lease of the outbox, which is a
-// minute.
+// No call starts after this time. This time plus the longest call is shorter than the lease of the outbox, which is a minute.
 const WORK_MS = 40_000;
-// During an upgrade, pods of an earlier version commit changes without noting a push task. Such changes are found after
-// this time.
+// During an upgrade, pods of an earlier version commit changes without noting a push task. Such changes are found after this
+// time.
 const LOOK_AGAIN_MS = 5 * 60_000;
 const AGAIN = { deferInMs: 1 } as const;
 const SECOND = 1_000;
 const PAUSES_MS = [1, 5, 15, 60, 300, 1_800, 7_200, 21_600].map((seconds) => seconds * SECOND);
 
-/**
- * The two delivery kinds of push notifications: one follows turns, the other delivers the updates of one target in
- * order.
- */
+/** The two delivery kinds of push notifications: one follows turns, the other delivers the updates of one target in order. */
 export function a2aPushKinds(deps: DeliverPushDeps): DeliveryKind[] {
   return [
     {
@@ -146,9 +142,7 @@ async function deliverTo(
   return fold.state !== undefined && isInterruptedState(fold.state) ? { restInMs: LOOK_AGAIN_MS } : 'done';
 }
 
-/**
- * Handles a failed delivery: schedules another attempt after `pause`, or removes the target when `pause` is undefined.
- */
+/** Handles a failed delivery: schedules another attempt after `pause`, or removes the target when `pause` is undefined. */
 async function failed(
   { store, onAttempt }: DeliverPushDeps,
   stream: StreamRef,
@@ -161,9 +155,7 @@ async function failed(
   return 'done';
 }
 
-/**
- * Sends updates in order and stops at the first that is not delivered. `late`: the time for this attempt was used up.
- */
+/** Sends updates in order and stops at the first that is not delivered. `late`: the time for this attempt was used up. */
 async function sendAll(
   updates: readonly WireUpdate[],
   endsAt: number,

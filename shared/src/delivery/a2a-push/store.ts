@@ -1,6 +1,6 @@
 /**
- * Stores the push targets of A2A tasks, sealed, with the position up to which each was served. Sending is not here, but
- * in `deliver.ts`.
+ * Stores the push targets of A2A tasks, sealed, with the position up to which each was served. Sending is not here, but in
+ * `deliver.ts`.
  */
 
 import { ParleyError } from '@parley/core/domain/errors';
@@ -40,8 +40,8 @@ export interface PushStore {
   /** How long a target is kept, in ms. */
   readonly keepMs: number;
   /**
-   * Stores a target and returns its slot. A target with the same id is replaced, and the new one continues from its
-   * position. Throws `invalid_request` when the task has too many targets.
+   * Stores a target and returns its slot. A target with the same id is replaced, and the new one continues from its position.
+   * Throws `invalid_request` when the task has too many targets.
    */
   put(task: StreamRef, target: PushTarget): Promise<number>;
   /** Throws `invalid_request` when the task has no room for another target with this id. */
@@ -60,15 +60,15 @@ export interface OpenTarget {
   /** The last event whose updates were delivered. */
   readonly position: string | undefined;
   /**
-   * Records a later position atomically. Returns false and changes nothing when the slot now has another target, or
-   * another delivery has moved the position.
+   * Records a later position atomically. Returns false and changes nothing when the slot now has another target, or another
+   * delivery has moved the position.
    */
   move(position: string): Promise<boolean>;
 }
 
 /**
- * The delivery kind that follows turns with push targets. Its tasks name what changed; each leads to one delivery task
- * per target.
+ * The delivery kind that follows turns with push targets. Its tasks name what changed; each leads to one delivery task per
+ * target.
  */
 export const A2A_PUSH = 'a2a-push' satisfies SubscribingKind;
 /** The delivery kind that serves one target. */
@@ -110,8 +110,8 @@ export function createPushStore({ records, seals, keepMs }: PushStoreDeps): Push
   const entries = (task: StreamRef) => Promise.all(SLOTS.map((slot) => entry(task, slot)));
 
   /**
-   * Removes the position that an earlier target left in a slot. Compare-and-remove spares the position of a new target
-   * that is being served.
+   * Removes the position that an earlier target left in a slot. Compare-and-remove spares the position of a new target that is
+   * being served.
    */
   async function forgetPosition(task: StreamRef, slot: number): Promise<void> {
     const left = await records.read(ownerOf(task), positionName(task, slot));

@@ -19,16 +19,15 @@ export function checkContextId(contextId: string): string {
 }
 
 /**
- * The conversation id for a context that a service key began for a person. `digest` is a base64url digest of the key's
- * name.
+ * The conversation id for a context that a service key began for a person. `digest` is a base64url digest of the key's name.
  */
 export function conversationOfKey(digest: string, contextId: string): string {
   return `${OF_KEY}${digest.slice(0, MARK_LENGTH)}.${contextId}`;
 }
 
 /**
- * The conversation id for a task that runs in parallel to another task of the conversation. `digest` is a base64url
- * digest of its message.
+ * The conversation id for a task that runs in parallel to another task of the conversation. `digest` is a base64url digest of
+ * its message.
  */
 export function parallelConversation(conversationId: string, digest: string): string {
   return `${PARALLEL}${digest.slice(0, MARK_LENGTH)}.${conversationId}`;

@@ -1,6 +1,6 @@
 /**
- * The schema and the wording of Parley's A2A extension, shared by the A2A surface and by agents that call other agents.
- * Which messages carry its parts is decided by those two.
+ * The schema and the wording of Parley's A2A extension, shared by the A2A surface and by agents that call other agents. Which
+ * messages carry its parts is decided by those two.
  */
 
 import { RISKS, riskNote } from '@parley/core/domain/approvals/risk';
@@ -11,8 +11,8 @@ import { z } from 'zod';
 import type { WirePart } from './wire.ts';
 
 /**
- * The URI of the A2A extension by which a task asks a person and takes the answer. A question is a data part of a
- * status message; an answer is a data part of a message to the task. docs/a2a.md has the schemas and examples.
+ * The URI of the A2A extension by which a task asks a person and takes the answer. A question is a data part of a status
+ * message; an answer is a data part of a message to the task. docs/a2a.md has the schemas and examples.
  */
 export const ELICITATION_EXTENSION = 'https://parley.dev/a2a/extensions/elicitation/v1';
 

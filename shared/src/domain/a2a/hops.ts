@@ -1,6 +1,6 @@
 /**
- * The metadata key for the number of deployments that have delegated a task through A2A or AG-UI so far, including the
- * sender. It ends chains of agents that delegate to each other in a circle.
+ * The metadata key for the number of deployments that have delegated a task through A2A or AG-UI so far, including the sender.
+ * It ends chains of agents that delegate to each other in a circle.
  */
 export const HOPS_KEY = 'https://parley.dev/a2a/hops';
 

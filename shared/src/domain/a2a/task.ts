@@ -1,6 +1,6 @@
 /**
- * Derives A2A task states from the feed of a turn, so that all readers and push targets see the same task. Reading the
- * feed and the HTTP formats are not here.
+ * Derives A2A task states from the feed of a turn, so that all readers and push targets see the same task. Reading the feed and
+ * the HTTP formats are not here.
  */
 
 import type { Approval } from '@parley/core/domain/approvals/approval';
@@ -57,15 +57,13 @@ export interface TaskFold {
 }
 
 interface TaskFoldOptions {
-  /**
-   * `chunks` sends text as it is written. `whole` sends all text at once before each status in which the task stops.
-   */
+  /** `chunks` sends text as it is written. `whole` sends all text at once before each status in which the task stops. */
   readonly text: 'chunks' | 'whole';
 }
 
 /**
- * Projects a turn onto an A2A task, so that every reader of the feed gets the same states in the same order. A question
- * moves the task to a waiting state whose status message holds all open questions; an answer moves it back to working.
+ * Projects a turn onto an A2A task, so that every reader of the feed gets the same states in the same order. A question moves
+ * the task to a waiting state whose status message holds all open questions; an answer moves it back to working.
  */
 export function createTaskFold(head: TaskHead, options: TaskFoldOptions): TaskFold {
   const { taskId, contextId } = head;
@@ -78,10 +76,7 @@ export function createTaskFold(head: TaskHead, options: TaskFoldOptions): TaskFo
   let status: WireTask['status'] | undefined;
   /** Answering messages of the caller that the next status refers to. */
   const answers: WireMessage[] = [];
-  /**
-   * All answering messages of the caller, by object identity: clients choose message ids, so ids in the history may
-   * repeat.
-   */
+  /** All answering messages of the caller, by object identity: clients choose message ids, so ids in the history may repeat. */
   const answered = new Set<WireMessage>();
   let messages = 0;
 
@@ -127,8 +122,8 @@ export function createTaskFold(head: TaskHead, options: TaskFoldOptions): TaskFo
   }
 
   /**
-   * A message may answer several questions. It stays in the history where it answered the first one, with its content
-   * after the last answer.
+   * A message may answer several questions. It stays in the history where it answered the first one, with its content after the
+   * last answer.
    */
   function takeAnswer(message: WireMessage): void {
     const isEarlier = (one: WireMessage) => answered.has(one) && one.messageId === message.messageId;
@@ -222,8 +217,8 @@ export function createTaskFold(head: TaskHead, options: TaskFoldOptions): TaskFo
 }
 
 /**
- * `input-required` when the caller must answer, `auth-required` when the person only has to visit a page. A form that
- * its client shows as a page still counts as a question.
+ * `input-required` when the caller must answer, `auth-required` when the person only has to visit a page. A form that its
+ * client shows as a page still counts as a question.
  */
 function waitingState(questions: readonly Elicitation[]): TaskState {
   return questions.some(({ mode }) => mode === 'form')

@@ -9,8 +9,8 @@ const ISSUES_MAX = 20;
 /** A server chose the schema, so the work of one check is limited to a fraction of a second. */
 const STEPS_MAX = 20_000;
 /**
- * Keywords with regular expressions. A server chose them, and a slow one would block the pod, so only the server itself
- * checks them.
+ * Keywords with regular expressions. A server chose them, and a slow one would block the pod, so only the server itself checks
+ * them.
  */
 const PATTERNS = new Set(['pattern', 'patternProperties']);
 /** Keywords whose values are maps of schemas. */
@@ -22,8 +22,8 @@ const NOT_CHECKED = [
 ];
 
 /**
- * The faults of arguments by a tool's JSON Schema, apart from regular expressions. Values at the JSON pointers in
- * `masked` are not checked. A schema that cannot be read is itself a fault.
+ * The faults of arguments by a tool's JSON Schema, apart from regular expressions. Values at the JSON pointers in `masked` are
+ * not checked. A schema that cannot be read is itself a fault.
  */
 export function faultsOfArguments(
   schema: Readonly<Record<string, unknown>>,
@@ -40,8 +40,8 @@ export function faultsOfArguments(
 }
 
 /**
- * Drops the issues that may be caused by masked values. In a union, an alternative may fit if all its issues are at
- * masked values; then the union is no issue.
+ * Drops the issues that may be caused by masked values. In a union, an alternative may fit if all its issues are at masked
+ * values; then the union is no issue.
  */
 function openIssues(
   issues: readonly z.core.$ZodIssue[],
@@ -72,10 +72,7 @@ function checkerOf(schema: Readonly<Record<string, unknown>>): z.ZodType | undef
   }
 }
 
-/**
- * A copy of a schema without its regular expressions. In a map of schemas, `pattern` is a parameter's name and no
- * keyword.
- */
+/** A copy of a schema without its regular expressions. In a map of schemas, `pattern` is a parameter's name and no keyword. */
 function withoutPatterns(schema: unknown, isMap = false): unknown {
   if (Array.isArray(schema)) return schema.map((each) => withoutPatterns(each));
   if (!isRecord(schema)) return schema;

@@ -17,8 +17,8 @@ export interface Edit extends DecidedHere {
   readonly type: 'edit';
   readonly arguments: Arguments;
   /**
-   * The faults of the arguments by the tool's schema. They can be computed before the commit, because the definition
-   * never changes.
+   * The faults of the arguments by the tool's schema. They can be computed before the commit, because the definition never
+   * changes.
    */
   readonly faults: readonly Issue[];
 }

@@ -15,8 +15,8 @@ const ISSUES_MAX = 20;
 type ShownCall = Pick<ApprovalDefinition, 'arguments' | 'masked' | 'inputSchema'>;
 
 /**
- * The faults of edited arguments: masked values must stay in their places, the edit may not add a secret, and all other
- * values must fit the tool's schema.
+ * The faults of edited arguments: masked values must stay in their places, the edit may not add a secret, and all other values
+ * must fit the tool's schema.
  */
 export function faultsOfEdit(
   { arguments: shown, masked, inputSchema = {} }: ShownCall,
@@ -33,8 +33,8 @@ export function faultsOfEdit(
         message: 'must leave the masked values as they are, and whole the items of lists that hold one',
       },
     ];
-  // An edit is stored and displayed unmasked, so it may not contain secrets. Pointers that the approval masks already
-  // are not new.
+  // An edit is stored and displayed unmasked, so it may not contain secrets. Pointers that the approval masks already are not
+  // new.
   const known = new Set(masked);
   const added = secrets
     .filter((pointer) => !known.has(pointer))
@@ -52,9 +52,9 @@ export function faultsOfEdit(
 }
 
 /**
- * Whether a masked value is still in the place where the person saw it. A list item is identified by its content, and a
- * value beside a label by that label, so that a secret cannot be moved to another place. `judged` caches the
- * comparisons, because one item or object may contain many masked values.
+ * Whether a masked value is still in the place where the person saw it. A list item is identified by its content, and a value
+ * beside a label by that label, so that a secret cannot be moved to another place. `judged` caches the comparisons, because one
+ * item or object may contain many masked values.
  */
 function isKept(
   shown: unknown,

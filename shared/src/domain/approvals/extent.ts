@@ -5,8 +5,8 @@ export const ARGUMENTS_BYTES_MAX = 64 * 1024;
 const DEPTH_MAX = 32;
 
 /**
- * Why arguments are too large or too deep to be displayed in full; undefined when they are not. The function accepts
- * values of any depth.
+ * Why arguments are too large or too deep to be displayed in full; undefined when they are not. The function accepts values of
+ * any depth.
  */
 export function faultOfExtent(given: unknown): string | undefined {
   if (!isWithin(given, DEPTH_MAX)) return 'are nested too deeply';

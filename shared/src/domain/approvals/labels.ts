@@ -3,8 +3,8 @@ const LABELS = new Set(['name', 'key', 'header', 'field', 'parameter', 'param', 
 const VALUES = new Set(['value', 'values', 'val', 'v']);
 
 /**
- * The labels in an object: the `name` of `{name: 'Authorization', value}`, the `ParameterKey` of `{ParameterKey:
- * 'DbPassword', ParameterValue}`.
+ * The labels in an object: the `name` of `{name: 'Authorization', value}`, the `ParameterKey` of `{ParameterKey: 'DbPassword',
+ * ParameterValue}`.
  */
 export function labelsOf(holder: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(holder).filter(([name]) => LABELS.has(lastWord(name))));

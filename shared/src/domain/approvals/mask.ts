@@ -1,6 +1,6 @@
 /**
- * Masks secrets in the arguments of a tool call before a person sees them, and restores them afterwards. Which words
- * name a secret is decided in `secret-words.ts`, and which edits are allowed in `edit.ts`.
+ * Masks secrets in the arguments of a tool call before a person sees them, and restores them afterwards. Which words name a
+ * secret is decided in `secret-words.ts`, and which edits are allowed in `edit.ts`.
  */
 
 import type { Arguments } from '@parley/core/domain/approvals/approval';
@@ -19,8 +19,7 @@ const LINE = /^([\w.-]{1,100})[ \t]*[:=][ \t]*\S/;
 // Checking a name takes some microseconds.
 const NAMES_MAX = 2_000;
 /**
- * The total length of all pointers, in characters: member names may be long, and each pointer contains all names on its
- * path.
+ * The total length of all pointers, in characters: member names may be long, and each pointer contains all names on its path.
  */
 const POINTERS_MAX = 64 * 1024;
 // This many reads take a fraction of a second. Servers choose the schemas, and a large one must not block the pod.
@@ -37,10 +36,9 @@ export interface MaskedArguments {
 }
 
 /**
- * Masks the secret values of arguments. A string or number is secret when its name is that of a secret, or when a
- * schema for it (alternatives and references included) says `format: password` or `writeOnly`. The name may also stand
- * beside the value: in the same object, in a pair within a list, or on a line of a list. A value whose schema cannot be
- * read in full is masked too.
+ * Masks the secret values of arguments. A string or number is secret when its name is that of a secret, or when a schema for it
+ * (alternatives and references included) says `format: password` or `writeOnly`. The name may also stand beside the value: in
+ * the same object, in a pair within a list, or on a line of a list. A value whose schema cannot be read in full is masked too.
  */
 export function maskArguments(given: Arguments, schema: unknown): MaskedArguments {
   const extent = faultOfExtent(given);
@@ -119,8 +117,8 @@ function isSecretLine(item: unknown, isSecretName: (name: string) => boolean): b
 }
 
 /**
- * Puts the original values back in the masked places. Returns undefined when an edit has changed one of them: secrets
- * cannot be edited on a card, because the edit would be stored unencrypted.
+ * Puts the original values back in the masked places. Returns undefined when an edit has changed one of them: secrets cannot be
+ * edited on a card, because the edit would be stored unencrypted.
  */
 export function unmaskArguments(
   edited: Arguments,

@@ -7,10 +7,7 @@ const MODEL_TEXTS: Readonly<Partial<Record<string, string>>> = {
   withdrawn: 'The request to approve this call was taken back before anyone decided. Nothing was done.',
 };
 
-/**
- * The surface that is recorded when a person wrote a message instead of deciding. That denies the call and ends its
- * turn.
- */
+/** The surface that is recorded when a person wrote a message instead of deciding. That denies the call and ends its turn. */
 export const BY_MESSAGE = 'message';
 
 const UNKNOWN_OUTCOME =

@@ -1,6 +1,6 @@
 /**
- * Finds the subschemas that may describe a value inside a JSON Schema that a server chose, within a fixed amount of
- * work. It validates nothing and runs none of the schema's regular expressions.
+ * Finds the subschemas that may describe a value inside a JSON Schema that a server chose, within a fixed amount of work. It
+ * validates nothing and runs none of the schema's regular expressions.
  */
 
 import { isRecord, own } from '@parley/core/domain/plain-record';
@@ -8,8 +8,8 @@ import { isRecord, own } from '@parley/core/domain/plain-record';
 type Subschema = Readonly<Record<string, unknown>>;
 
 /**
- * All schemas that may describe one value, because any of the alternatives may apply. `isPartial`: there are too many
- * schemas to read, or a reference leads to none in the document.
+ * All schemas that may describe one value, because any of the alternatives may apply. `isPartial`: there are too many schemas
+ * to read, or a reference leads to none in the document.
  */
 export interface SchemasOfValue {
   readonly schemas: readonly Subschema[];
@@ -28,9 +28,7 @@ const CONDITIONAL = ['if', 'then', 'else'];
 const MAPS = ['dependentSchemas', 'dependencies'];
 const REFERENCES = ['$ref', '$dynamicRef', '$recursiveRef'];
 
-/**
- * The given schemas of a value, plus their alternatives and the targets of their references within the document `root`.
- */
+/** The given schemas of a value, plus their alternatives and the targets of their references within the document `root`. */
 export function schemasOf(root: unknown, given: readonly unknown[], budget: ReadBudget): SchemasOfValue {
   const found = new Set<Subschema>();
   const open = [...given];
@@ -56,9 +54,9 @@ export function schemasOf(root: unknown, given: readonly unknown[], budget: Read
 }
 
 /**
- * Whether a validator can check a value against a document within `stepsMax` steps. A step is the application of one
- * schema to one value inside the given value. A validator applies a schema again for each reference to it, so even a
- * short document may take for ever.
+ * Whether a validator can check a value against a document within `stepsMax` steps. A step is the application of one schema to
+ * one value inside the given value. A validator applies a schema again for each reference to it, so even a short document may
+ * take for ever.
  */
 export function isWithinSteps(root: unknown, given: unknown, stepsMax: number): boolean {
   let left = stepsMax;
@@ -87,9 +85,7 @@ export function isWithinSteps(root: unknown, given: unknown, stepsMax: number): 
   }
 }
 
-/**
- * The members or items of a value, each with a schema that describes it. A generator, because there may be too many.
- */
+/** The members or items of a value, each with a schema that describes it. A generator, because there may be too many. */
 function* partsOf(schema: Subschema, value: unknown): Generator<[schema: unknown, part: unknown]> {
   const here = { schemas: [schema], isPartial: false };
   if (Array.isArray(value))
@@ -109,8 +105,8 @@ function othersOf(schema: Subschema): unknown[] {
 }
 
 /**
- * The schemas that may describe a property. The document's regular expressions are not run: any `patternProperties`
- * schema may apply.
+ * The schemas that may describe a property. The document's regular expressions are not run: any `patternProperties` schema may
+ * apply.
  */
 export function propertySchemas({ schemas }: SchemasOfValue, name: string): unknown[] {
   return schemas.flatMap((schema) => {

@@ -1,6 +1,5 @@
 /**
- * The total table of what each command does to an approval. It is pure: reading, committing and the wire format are
- * elsewhere.
+ * The total table of what each command does to an approval. It is pure: reading, committing and the wire format are elsewhere.
  */
 
 import type { ApprovalSettlement } from '@parley/core/domain/approvals/definition';
@@ -66,8 +65,8 @@ const SETTLED_BY: Readonly<Record<ApprovalDecision, ApprovalStatus>> = {
 };
 
 /**
- * Decides what a command does to an approval. `now` is the Redis clock in ms, read together with the row. A pending row
- * past its deadline is first expired. The function is pure.
+ * Decides what a command does to an approval. `now` is the Redis clock in ms, read together with the row. A pending row past
+ * its deadline is first expired. The function is pure.
  */
 export function approvalTransition(row: ApprovalRow, command: AnyCommand, now: number): ApprovalMove {
   if (!isApprovalEnded(row.status) && now >= row.expiresAt && command.type !== 'expire')

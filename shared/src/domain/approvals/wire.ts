@@ -3,10 +3,7 @@ import { tagsOf } from '@parley/core/domain/tags';
 import { isoOf } from '@parley/core/domain/text';
 import type { ApprovalRow } from './types.ts';
 
-/**
- * Converts the row to the form that callers see. It lists the visible fields by name, so that no private field is
- * shown.
- */
+/** Converts the row to the form that callers see. It lists the visible fields by name, so that no private field is shown. */
 export function toApprovalWire(
   row: ApprovalRow,
   { now, content }: { readonly now: number; readonly content: boolean },

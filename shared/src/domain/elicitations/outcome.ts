@@ -1,8 +1,8 @@
 import type { TerminalStatus } from '@parley/core/domain/elicitations/status';
 
 /**
- * The texts of one outcome, one for each audience. Outcomes must never be confused: silence is not consent, and expiry
- * is not refusal.
+ * The texts of one outcome, one for each audience. Outcomes must never be confused: silence is not consent, and expiry is not
+ * refusal.
  */
 interface OutcomeTexts {
   /** The text for the model. It says how the model must treat the outcome. */

@@ -23,10 +23,7 @@ export function eventOf(
   };
 }
 
-/**
- * The events of all commits of an elicitation, oldest first. They follow from the row alone, so they need not be
- * stored.
- */
+/** The events of all commits of an elicitation, oldest first. They follow from the row alone, so they need not be stored. */
 export function eventsOfRow({ id, revision, status, settlement, extensions = [] }: Row): ElicitationEvent[] {
   const moved = new Map(extensions.map((one) => [one.revision, { expiresAt: isoOf(one.expiresAt) }]));
   let open: Status = 'pending';

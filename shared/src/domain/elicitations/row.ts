@@ -1,6 +1,6 @@
 /**
- * The stored form of an elicitation and its conversion to the wire form, in one place, so that a private field is not
- * shown by accident. The rules for changing a row are in `transition.ts`.
+ * The stored form of an elicitation and its conversion to the wire form, in one place, so that a private field is not shown by
+ * accident. The rules for changing a row are in `transition.ts`.
  */
 
 import type { Risk } from '@parley/core/domain/approvals/risk';
@@ -25,15 +25,14 @@ export interface Definition extends StreamRef {
   readonly url?: string;
   readonly completion?: Completion;
   /**
-   * The hosted page for a form that its client cannot show. The client shows the form as a url question
-   * (`asClientShows`). An accept without content is then only consent to open the page, not an answer.
+   * The hosted page for a form that its client cannot show. The client shows the form as a url question (`asClientShows`). An
+   * accept without content is then only consent to open the page, not an answer.
    */
   readonly answerUrl?: string;
   readonly sensitive?: true;
   readonly onUnavailable?: OnUnavailable;
   /**
-   * The address that receives a webhook when the elicitation ends. It may contain a secret of the asker, so it is never
-   * shown.
+   * The address that receives a webhook when the elicitation ends. It may contain a secret of the asker, so it is never shown.
    */
   readonly webhookUrl?: string;
   /** The channel that is told of every change, and the rules for notifying the person. */
@@ -92,9 +91,9 @@ export function toWire(row: Row, options: WireOptions): Elicitation {
 }
 
 /**
- * The part of the question that callers see. It lists the visible fields by name, so that neither a private field of
- * this build nor one of a newer build is shown. The asker's default (`onUnavailable`) is for its run alone; on a card
- * it would look like the person's answer.
+ * The part of the question that callers see. It lists the visible fields by name, so that neither a private field of this build
+ * nor one of a newer build is shown. The asker's default (`onUnavailable`) is for its run alone; on a card it would look like
+ * the person's answer.
  */
 function shownOf(definition: Definition) {
   const { title, description, requestedSchema, url, completion, answerUrl, sensitive, risk, ...asked } =

@@ -1,6 +1,6 @@
 /**
- * The total table of what each command does to an elicitation; the only place that knows these rules. It is pure:
- * reading, committing and checking forms are elsewhere.
+ * The total table of what each command does to an elicitation; the only place that knows these rules. It is pure: reading,
+ * committing and checking forms are elsewhere.
  */
 
 import type { Content } from '@parley/core/domain/elicitations/elicitation';
@@ -80,8 +80,8 @@ const TRANSITIONS: Readonly<Record<Status, StatusCells>> = {
 };
 
 /**
- * Decides what a command does to an elicitation. `now` is the Redis clock in ms, read together with the row. An open
- * row past its deadline is first expired. The function is pure.
+ * Decides what a command does to an elicitation. `now` is the Redis clock in ms, read together with the row. An open row past
+ * its deadline is first expired. The function is pure.
  */
 export function transition(row: Row, command: Command, now: number): Decision {
   if ('content' in command && command.content !== undefined && !takesContent(row, command.type)) {

@@ -5,8 +5,8 @@ import { CommitMark } from '../commit-mark.ts';
 import { Settlement } from './settlement.ts';
 
 /**
- * A hint that an elicitation changed, with its feed position, revision and status. For waiters only, it also contains a
- * small answer. The row is authoritative: a reader that misses a wake or gets an outdated one reads the row.
+ * A hint that an elicitation changed, with its feed position, revision and status. For waiters only, it also contains a small
+ * answer. The row is authoritative: a reader that misses a wake or gets an outdated one reads the row.
  */
 export const ElicitationWake = CommitMark.extend({
   elicitationId: z.string(),
@@ -29,8 +29,8 @@ export const LiveText = z.object({
 export type LiveText = z.infer<typeof LiveText>;
 
 /**
- * A hint that a turn appended events to its feed. With `live`, nothing was appended: the text follows the turn's last
- * event, which is at `position`, and will be the beginning of the feed's next event.
+ * A hint that a turn appended events to its feed. With `live`, nothing was appended: the text follows the turn's last event,
+ * which is at `position`, and will be the beginning of the feed's next event.
  */
 export const TurnWake = CommitMark.extend({ turn: z.literal(true), live: LiveText.optional() });
 export type TurnWake = z.infer<typeof TurnWake>;

@@ -8,9 +8,9 @@ export const LEVELS_MAX = 100;
 export const LEFT_OUT = '(left out: nested too deeply)';
 
 /**
- * Replaces what is nested too deeply in the JSON of a message, so that the rest can be used. Everything that servers
- * and agents send passes here before it is parsed. Text that is not JSON is returned unchanged, or in another form that
- * is not JSON either.
+ * Replaces what is nested too deeply in the JSON of a message, so that the rest can be used. Everything that servers and agents
+ * send passes here before it is parsed. Text that is not JSON is returned unchanged, or in another form that is not JSON
+ * either.
  */
 export function limitDepth(json: string): string {
   const kept: string[] = [];

@@ -1,8 +1,8 @@
 import { isRecord } from '@parley/core/domain/plain-record';
 
 /**
- * Counts the values inside a value, including itself. Counting stops at `max + 1`, so that received data is measured
- * before any code walks through all of it.
+ * Counts the values inside a value, including itself. Counting stops at `max + 1`, so that received data is measured before any
+ * code walks through all of it.
  */
 export function countValues(value: unknown, max: number): number {
   const found: unknown[] = [value];

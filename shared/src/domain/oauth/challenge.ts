@@ -1,7 +1,4 @@
-/**
- * Rewrites a Bearer or DPoP challenge of `WWW-Authenticate` as a Bearer challenge; both schemes have the same
- * parameters.
- */
+/** Rewrites a Bearer or DPoP challenge of `WWW-Authenticate` as a Bearer challenge; both schemes have the same parameters. */
 export function bearerFirst(challenges: string): string {
   const [, parameters] = /(?:^|,)\s*(?:Bearer|DPoP)\s(.*)$/is.exec(challenges) ?? [];
   return parameters === undefined ? challenges : `Bearer ${parameters}`;

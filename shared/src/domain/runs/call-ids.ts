@@ -1,6 +1,6 @@
 /**
- * An id for a call that is unique within its turn, because some models reuse ids in every step. `known` holds the ids
- * of earlier calls, and the new one is added to it. `step` is the index of the call's step.
+ * An id for a call that is unique within its turn, because some models reuse ids in every step. `known` holds the ids of
+ * earlier calls, and the new one is added to it. `step` is the index of the call's step.
  */
 export function uniqueCallId(known: Set<string>, modelCallId: string, step: number): string {
   let id = modelCallId;

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /**
- * What an MCP server may request of the client of a call, apart from questions to a person: text from a model, and the
- * client's folders.
+ * What an MCP server may request of the client of a call, apart from questions to a person: text from a model, and the client's
+ * folders.
  */
 export const CLIENT_METHODS = ['sampling/createMessage', 'roots/list'] as const;
 export type ClientMethod = (typeof CLIENT_METHODS)[number];
@@ -10,8 +10,8 @@ export type ClientMethod = (typeof CLIENT_METHODS)[number];
 /** The services that the client of a turn declared for MCP servers. */
 export const ClientServices = z.looseObject({
   /**
-   * Present when the client has a model that writes texts for servers. `tools` is true when that model can use tools of
-   * the server.
+   * Present when the client has a model that writes texts for servers. `tools` is true when that model can use tools of the
+   * server.
    */
   sampling: z.looseObject({ tools: z.boolean() }).optional(),
   /** True when the client tells the folders in which it works. */

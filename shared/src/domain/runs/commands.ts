@@ -1,6 +1,6 @@
 /**
- * The commands on a run and their possible results, shared by the table, both back ends and their callers. The rules
- * are in `transition.ts`, and the stored run in `run.ts`.
+ * The commands on a run and their possible results, shared by the table, both back ends and their callers. The rules are in
+ * `transition.ts`, and the stored run in `run.ts`.
  */
 
 import type { EndStatus, ParentCall, RunRequest, RunStanding } from './run.ts';
@@ -28,9 +28,7 @@ export interface RunningTurn {
   readonly term: number;
 }
 
-/**
- * The quotas on a person's chats. `storage` counts bytes of runs and histories. `tokens` counts model tokens per day.
- */
+/** The quotas on a person's chats. `storage` counts bytes of runs and histories. `tokens` counts model tokens per day. */
 export const CHAT_QUOTAS = ['turns', 'tokens', 'conversations', 'storage'] as const;
 export type ChatQuota = (typeof CHAT_QUOTAS)[number];
 
@@ -118,9 +116,7 @@ export type RunCommand<Type extends RunCommandType = RunCommandType> = {
 } & RunCommands[Type];
 
 export type BeginResult =
-  /**
-   * This call began the run. A repeat of the same call also gets this result, as long as the owner still owns the run.
-   */
+  /** This call began the run. A repeat of the same call also gets this result, as long as the owner still owns the run. */
   | { readonly type: 'begun'; readonly term: number; readonly writerSeq: number }
   /** The run exists in some state. An earlier call of the same request began it, or this call did. */
   | { readonly type: 'known'; readonly conversationId: string }
@@ -143,16 +139,16 @@ export type WriteResult =
   /** The feed has reached its maximum size. Nothing was written; only an end or a detach is still accepted. */
   | 'full'
   /**
-   * The run was not detached, because a question or delegate it would wait for has ended, or a stop was requested.
-   * Nothing was written.
+   * The run was not detached, because a question or delegate it would wait for has ended, or a stop was requested. Nothing was
+   * written.
    */
   | 'wait-ended'
   /** The run does not exist. */
   | 'gone';
 
 /**
- * The new term, or why there is none. `fenced`: the given term is not the current one, or the run has ended. `gone`:
- * the run does not exist.
+ * The new term, or why there is none. `fenced`: the given term is not the current one, or the run has ended. `gone`: the run
+ * does not exist.
  */
 export type ClaimResult = { readonly term: number } | 'fenced' | 'gone';
 

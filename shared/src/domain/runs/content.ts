@@ -8,8 +8,8 @@ const TextPart = z.looseObject({
   type: z.literal('text'),
   text: z.string(),
   /**
-   * Present on a sentence about files that were omitted because no model accepts them: their number. Readers that do
-   * not know this field, such as the AI SDK, treat the sentence as text.
+   * Present on a sentence about files that were omitted because no model accepts them: their number. Readers that do not know
+   * this field, such as the AI SDK, treat the sentence as text.
    */
   leftOut: z.int().positive().optional(),
 });
@@ -74,9 +74,7 @@ export function leftOut(
   return { type: 'text', text: `${subject} was left out: ${reason}.`, leftOut: 1 };
 }
 
-/**
- * Limits the sentences about omitted files in a message: those beyond the limit become one sentence with their count.
- */
+/** Limits the sentences about omitted files in a message: those beyond the limit become one sentence with their count. */
 export function countLeftOut(parts: readonly ContentPart[]): readonly ContentPart[] {
   const more = parts.filter(isLeftOut).slice(NAMED_MAX);
   const number = more.reduce((sum, part) => sum + part.leftOut, 0);

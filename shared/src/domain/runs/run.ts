@@ -1,6 +1,6 @@
 /**
- * The stored forms of turns, runs and conversations, shared by both back ends. Commands and their rules are in
- * `commands.ts` and `transition.ts`; the events of a turn are in `turn-events.ts`.
+ * The stored forms of turns, runs and conversations, shared by both back ends. Commands and their rules are in `commands.ts`
+ * and `transition.ts`; the events of a turn are in `turn-events.ts`.
  */
 
 import type { Owner, StreamRef } from '@parley/core/domain/ids';
@@ -19,8 +19,8 @@ export interface RunRef extends StreamRef {
 }
 
 /**
- * A message of a conversation in the form that the model reads. Only the role is checked here; agents own the content,
- * which is passed on unchanged.
+ * A message of a conversation in the form that the model reads. Only the role is checked here; agents own the content, which is
+ * passed on unchanged.
  */
 export const Message = z.looseObject({ role: z.enum(['user', 'assistant', 'tool']) });
 export type Message = z.infer<typeof Message>;
@@ -65,9 +65,9 @@ export const CallApproval = z.looseObject({
 export type CallApproval = z.infer<typeof CallApproval>;
 
 /**
- * A tool call. It is recorded before it is sent, so that the run's next owner knows what may have happened. `intended`:
- * the call has not been sent. `dispatched`: it was sent, and its outcome is unknown. `returned` and `failed`: its
- * outcome is recorded.
+ * A tool call. It is recorded before it is sent, so that the run's next owner knows what may have happened. `intended`: the
+ * call has not been sent. `dispatched`: it was sent, and its outcome is unknown. `returned` and `failed`: its outcome is
+ * recorded.
  */
 export const CallRecord = z.looseObject({
   toolCallId: z.string(),
@@ -89,9 +89,9 @@ export const CallRecord = z.looseObject({
   /** The stream request of the delegate's run; present on a delegating call. */
   run: z.string().optional(),
   /**
-   * What another pod needs to continue the call. For an MCP server that has asked the person (2026-07-28), the sealed
-   * questions and state; such a call has had no effect so far. For a remote A2A agent, the ids of its task and the
-   * settled questions. For an AG-UI agent, its thread and what it waits for.
+   * What another pod needs to continue the call. For an MCP server that has asked the person (2026-07-28), the sealed questions
+   * and state; such a call has had no effect so far. For a remote A2A agent, the ids of its task and the settled questions. For
+   * an AG-UI agent, its thread and what it waits for.
    */
   round: z.string().optional(),
   /** The MCP server of a sealed round; resealing needs it. */
@@ -119,24 +119,21 @@ export type ParentCall = z.infer<typeof ParentCall>;
 export const Support = z.looseObject({
   form: z.boolean(),
   url: z.boolean(),
-  /**
-   * The kinds of form fields (`FieldKind`) that the client can display; all kinds when absent. Unknown kinds are kept.
-   */
+  /** The kinds of form fields (`FieldKind`) that the client can display; all kinds when absent. Unknown kinds are kept. */
   fieldKinds: z.array(z.string()).optional(),
   /** Present when forms of the client must not take sensitive answers, as MCP requires. */
   sensitiveForms: z.literal(false).optional(),
   /** The services that the client itself offers to MCP servers; none when absent. */
   services: ClientServices.optional(),
   /**
-   * Present when the surface tells the client the address of the hosted page of each question that the client cannot
-   * display.
+   * Present when the surface tells the client the address of the hosted page of each question that the client cannot display.
    */
   tellsPages: z.literal(true).optional().catch(undefined),
   /** Present when the turn has no person. Then no question is asked or recorded. */
   unattended: z.literal(true).optional(),
   /**
-   * Present when the client can display pages of MCP servers, and hides from its model the tools that only those pages
-   * may call.
+   * Present when the client can display pages of MCP servers, and hides from its model the tools that only those pages may
+   * call.
    */
   apps: z.literal(true).optional().catch(undefined),
   /** Present when the client displays pages of MCP servers for the calls of an agent. */
@@ -156,10 +153,7 @@ export const DelegateRequest = z.looseObject({
   depth: z.int().nonnegative(),
   /** The delegate's token budget: its share of what the delegating agent had left. */
   tokens: z.int().nonnegative(),
-  /**
-   * How a channel notifies the person of the delegate's questions. A pod that cannot read these rules asks without
-   * them.
-   */
+  /** How a channel notifies the person of the delegate's questions. A pod that cannot read these rules asks without them. */
   notify: NotifyRules.optional().catch(undefined),
 });
 export type DelegateRequest = z.infer<typeof DelegateRequest>;
@@ -167,10 +161,7 @@ export type DelegateRequest = z.infer<typeof DelegateRequest>;
 /** The owner of a run that any pod may claim. No pod can have this name. */
 export const UNOWNED = 'unowned';
 
-/**
- * The owner of a run that occupies no pod while it waits for questions or delegates' runs. The end of a wait resumes
- * it.
- */
+/** The owner of a run that occupies no pod while it waits for questions or delegates' runs. The end of a wait resumes it. */
 export const DETACHED = 'detached';
 
 /** How a turn waits for its person: `hold` keeps it on its pod for a while, `detach` frees the pod at once. */
@@ -200,8 +191,8 @@ export interface RunStanding {
   /** The fencing token. It rises by one with every change of owner, and writes under another term are refused. */
   readonly term: number;
   /**
-   * The number of owners that died soon after taking the run. The count restarts when an owner that finished a step
-   * dies later than that. Releasing or detaching a run does not count as a death.
+   * The number of owners that died soon after taking the run. The count restarts when an owner that finished a step dies later
+   * than that. Releasing or detaching a run does not count as a death.
    */
   readonly deaths: number;
   /** The number of all owners that have died, each of which led to a take-over. */
@@ -263,8 +254,8 @@ export interface Run extends RunRef, RunStanding {
   /** The resume time of the run's last detachment, if it had one. */
   readonly restsUntil?: number | undefined;
   /**
-   * The messages that the turn answers: the new ones of its request. If Parley did not know the conversation, the
-   * client's copy of the earlier messages precedes them.
+   * The messages that the turn answers: the new ones of its request. If Parley did not know the conversation, the client's copy
+   * of the earlier messages precedes them.
    */
   readonly input: readonly Message[];
   readonly steps: readonly StepRecord[];

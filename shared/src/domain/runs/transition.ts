@@ -1,6 +1,6 @@
 /**
- * The total table of what each command does to a run, the only statement of these rules in TypeScript. The memory back
- * end applies it, and the scripts in `redis/runs` implement it; storing the result is not here.
+ * The total table of what each command does to a run, the only statement of these rules in TypeScript. The memory back end
+ * applies it, and the scripts in `redis/runs` implement it; storing the result is not here.
  */
 
 import type {
@@ -15,8 +15,8 @@ import type {
 import { DETACHED, UNOWNED } from './run.ts';
 
 /**
- * The states of an existing run. `queued`: any pod may claim it. `owned`: a pod works on it. `detached`: it waits for
- * the end of a question or of a delegate's run. `ended`: it is over.
+ * The states of an existing run. `queued`: any pod may claim it. `owned`: a pod works on it. `detached`: it waits for the end
+ * of a question or of a delegate's run. `ended`: it is over.
  */
 export const RUN_STATES = ['queued', 'owned', 'detached', 'ended'] as const;
 type RunState = (typeof RUN_STATES)[number];
@@ -69,8 +69,8 @@ export const RUN_TRANSITIONS: RunTransitions = {
 };
 
 /**
- * Decides what a command does to a run; pure. `run` is undefined when there is none, or its retention has ended. The
- * term rises with every change of owner, and a command under another term changes nothing.
+ * Decides what a command does to a run; pure. `run` is undefined when there is none, or its retention has ended. The term rises
+ * with every change of owner, and a command under another term changes nothing.
  */
 export function transitionRun<Type extends RunCommandType>(
   run: RunControl | undefined,
@@ -88,8 +88,8 @@ export function stateOf({ status, owner }: Pick<RunControl, 'status' | 'owner'>)
 
 function begin(_run: undefined, command: RunCommands['begin']): RunDecision<'begin'> {
   const { owner, conversationId, parent, request, eventBytes, running, reached } = command;
-  // The quota is checked first: on `running`, the caller may end the running turn to make room for this one, which must
-  // then not be refused.
+  // The quota is checked first: on `running`, the caller may end the running turn to make room for this one, which must then
+  // not be refused.
   if (reached !== undefined) return { result: { type: 'over-quota', ...reached } };
   if (running !== undefined) return { result: { type: 'running', ...running } };
   const control: RunControl = {
@@ -165,9 +165,9 @@ function claim(run: RunControl, { term, owner }: RunCommands['claim']): RunDecis
 }
 
 /**
- * A pod claims a run that its last owner did not give up. The count of quick deaths restarts only after an owner both
- * finished a step and lived for long: a run may take long to kill its pod, and it may also write and then kill its pod
- * each time. The count of all take-overs never restarts.
+ * A pod claims a run that its last owner did not give up. The count of quick deaths restarts only after an owner both finished
+ * a step and lived for long: a run may take long to kill its pod, and it may also write and then kill its pod each time. The
+ * count of all take-overs never restarts.
  */
 function takeOver(run: RunControl, claimed: RunCommands['claim']): RunDecision<'claim'> {
   const { term, owner, diedSoon, steps } = claimed;
@@ -193,8 +193,8 @@ function changeOwner(
 }
 
 /**
- * The result of a write that changes nothing, because it has another term, or a later write came before it, or events
- * in front of it are missing.
+ * The result of a write that changes nothing, because it has another term, or a later write came before it, or events in front
+ * of it are missing.
  */
 function settledWrite(
   run: RunControl,

@@ -1,6 +1,6 @@
 /**
- * The events that a turn appends to its feed, in one neutral form, so that every surface encodes the same turn. The
- * encodings are in the surfaces, and events of questions and approvals are in `clients/core`.
+ * The events that a turn appends to its feed, in one neutral form, so that every surface encodes the same turn. The encodings
+ * are in the surfaces, and events of questions and approvals are in `clients/core`.
  */
 
 import type { StreamEvent } from '@parley/core/domain/events';
@@ -91,8 +91,7 @@ export const LOG_LEVELS = [
 ] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 /**
- * A log message from a call's server to the client of the call. Only in runs that consist of one call; readers may
- * ignore it.
+ * A log message from a call's server to the client of the call. Only in runs that consist of one call; readers may ignore it.
  */
 const ToolLog = z.looseObject({
   type: z.literal('tool-log'),
@@ -107,9 +106,7 @@ const ToolPartial = z.looseObject({
   toolCallId: z.string(),
   text: z.string(),
 });
-/**
- * A server requests something from the client of the call, not from a person. Sent only if the client declared support.
- */
+/** A server requests something from the client of the call, not from a person. Sent only if the client declared support. */
 const ClientAsked = z.looseObject({
   type: z.literal('client-asked'),
   toolCallId: z.string(),
@@ -128,9 +125,7 @@ const ClientAskEnded = z.looseObject({
   /** True when a reply of the client ended the wait. */
   isAnswered: z.boolean(),
 });
-/**
- * Tells a client that cannot display questions that a tool needs the user's own account, so that the call was not made.
- */
+/** Tells a client that cannot display questions that a tool needs the user's own account, so that the call was not made. */
 const ToolAuthRequired = z.looseObject({
   type: z.literal('tool-auth-required'),
   toolCallId: z.string(),
@@ -140,14 +135,12 @@ const ToolAuthRequired = z.looseObject({
   service: z.string(),
   message: z.string(),
 });
-/**
- * A delegate's run now waits for `waits` things. The clocks of the delegating runs are paused while it waits for any.
- */
+/** A delegate's run now waits for `waits` things. The clocks of the delegating runs are paused while it waits for any. */
 const RunPaused = z.looseObject({ type: z.literal('run-paused'), waits: z.int().positive() });
 const RunResumed = z.looseObject({ type: z.literal('run-resumed'), waits: z.int().nonnegative() });
 /**
- * No pod owns the turn any more. If it waits for its person, streams end here, and the answer lets a pod resume it.
- * With `continues`, it waits for nobody and resumes by itself, so streams stay open.
+ * No pod owns the turn any more. If it waits for its person, streams end here, and the answer lets a pod resume it. With
+ * `continues`, it waits for nobody and resumes by itself, so streams stay open.
  */
 const TurnDetached = z.looseObject({
   type: z.literal('turn-detached'),
@@ -170,8 +163,8 @@ const TurnFailed = z.looseObject({
 });
 
 /**
- * The events that a turn appends to the feed of its stream request, independent of any reader's format. A turn ends
- * with exactly one `turn-finished` or `turn-failed`.
+ * The events that a turn appends to the feed of its stream request, independent of any reader's format. A turn ends with
+ * exactly one `turn-finished` or `turn-failed`.
  */
 export const TurnEvent = z.discriminatedUnion('type', [
   TurnStarted,

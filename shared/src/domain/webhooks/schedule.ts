@@ -39,8 +39,8 @@ interface PauseInput {
 }
 
 /**
- * The pause after a failed attempt, in ms; undefined after the last attempt. A receiver may request a longer pause, up
- * to the next one of the schedule, but not a shorter one.
+ * The pause after a failed attempt, in ms; undefined after the last attempt. A receiver may request a longer pause, up to the
+ * next one of the schedule, but not a shorter one.
  */
 export function pauseAfter({ attempt, retryAfterMs = 0, random }: PauseInput): number | undefined {
   const at = attempt - 1;

@@ -1,6 +1,6 @@
 /**
- * The facts from which `why` explains a record or a turn, as plain values, so that the explanation is pure. How the
- * facts are collected is the caller's business; their wording is in the `strings` files.
+ * The facts from which `why` explains a record or a turn, as plain values, so that the explanation is pure. How the facts are
+ * collected is the caller's business; their wording is in the `strings` files.
  */
 
 import type { WebhookFault } from '../webhooks/webhook.ts';

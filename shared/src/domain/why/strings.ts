@@ -1,6 +1,6 @@
 /**
- * The type of the sentences of `why` in every language, and the type of the facts in them. The sentences themselves are
- * in `strings-en.ts` and `strings-de.ts`.
+ * The type of the sentences of `why` in every language, and the type of the facts in them. The sentences themselves are in
+ * `strings-en.ts` and `strings-de.ts`.
  */
 
 import type { WebhookFault } from '../webhooks/webhook.ts';
@@ -23,8 +23,8 @@ interface TurnValues {
 }
 
 /**
- * The sentences of `why`, one for each code. A sentence gets facts as values and needs no other text, so each language
- * words it independently. `ago`, `ahead` and `length` are in ms.
+ * The sentences of `why`, one for each code. A sentence gets facts as values and needs no other text, so each language words it
+ * independently. `ago`, `ahead` and `length` are in ms.
  */
 export interface WhyStrings {
   // Sentences about a record

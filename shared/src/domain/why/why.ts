@@ -19,8 +19,8 @@ function sentenceOf(reason: Reason, strings: WhyStrings): string {
 }
 
 /**
- * The explanation as data, beginning with the record or turn itself. It contains ids, statuses and times, but nothing
- * that a person or a model wrote. Total and pure.
+ * The explanation as data, beginning with the record or turn itself. It contains ids, statuses and times, but nothing that a
+ * person or a model wrote. Total and pure.
  */
 export function reasonsOf({ now, record, run, person, deliveries }: WhyFacts): Reason[] {
   const isOpen = record === undefined ? run?.status === 'running' : !record.hasEnded;

@@ -1,6 +1,6 @@
 /**
- * Remembers approvals as grants, so that a person is not asked again for the same kind of call. Which calls need an
- * approval, and what may be remembered, is decided by the agents and by `decide.ts`.
+ * Remembers approvals as grants, so that a person is not asked again for the same kind of call. Which calls need an approval,
+ * and what may be remembered, is decided by the agents and by `decide.ts`.
  */
 
 import { REMEMBER_DAYS_MAX, type RememberFor } from '@parley/core/domain/approvals/approval';
@@ -48,8 +48,8 @@ type GrantSubject = Pick<
 
 export interface Grants {
   /**
-   * Remembers an approval if its settlement says so. Repeatable: a decision never restores a grant that has lapsed, or
-   * that was revoked after the decision.
+   * Remembers an approval if its settlement says so. Repeatable: a decision never restores a grant that has lapsed, or that was
+   * revoked after the decision.
    */
   remember(seen: SeenRecord<ApprovalTypes>): Promise<void>;
   /** Returns the grant that permits a call without an approval. */
@@ -62,8 +62,8 @@ export interface Grants {
 }
 
 /**
- * Stores grants as records of their owners; no other owner finds them. `conversationMs` is how long an unused
- * conversation, and so a grant limited to it, is kept.
+ * Stores grants as records of their owners; no other owner finds them. `conversationMs` is how long an unused conversation, and
+ * so a grant limited to it, is kept.
  */
 export function createGrants(records: OwnerRecords, conversationMs: number): Grants {
   // A revocation lasts as long as the longest grant, so it never ends before a grant that it must prevent.
@@ -94,8 +94,8 @@ export function createGrants(records: OwnerRecords, conversationMs: number): Gra
       if (restMs <= 0) return;
       const owner = ownerOf(definition);
       const grantId = grantIdOf(definition);
-      // The previous version recorded a revocation under this name, with the first revoked decision. This check can be
-      // removed after one release.
+      // The previous version recorded a revocation under this name, with the first revoked decision. This check can be removed
+      // after one release.
       if ((await records.read(owner, `approval-revoked ${grantId}`)) === id) return;
       const grant: ApprovalGrant = {
         grantId,

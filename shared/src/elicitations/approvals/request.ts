@@ -17,8 +17,8 @@ export interface ApprovalRequest {
 }
 
 /**
- * Requests a person's approval of a call. Throws `too_large` (nobody could read the arguments), `rate_limited` (this
- * user has too many open records) or `user_erased`.
+ * Requests a person's approval of a call. Throws `too_large` (nobody could read the arguments), `rate_limited` (this user has
+ * too many open records) or `user_erased`.
  */
 export async function requestApproval(
   engine: EngineDeps,

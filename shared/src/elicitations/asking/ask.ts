@@ -1,6 +1,6 @@
 /**
- * Asking: from the request to the stored question, with its claims on the idempotency key and the stream request. The
- * checks of the question itself are in `define.ts`, and waiting is in `records/wait.ts`.
+ * Asking: from the request to the stored question, with its claims on the idempotency key and the stream request. The checks of
+ * the question itself are in `define.ts`, and waiting is in `records/wait.ts`.
  */
 
 import type { AskInput } from '@parley/core/domain/elicitations/ask-input';
@@ -53,8 +53,8 @@ export interface AskResult extends Seen {
 }
 
 /**
- * Creates an elicitation and arms its deadline. Throws `invalid_request`, `idempotency_mismatch`,
- * `stream_owner_mismatch`, `rate_limited` (this user has too many open records) or `user_erased`.
+ * Creates an elicitation and arms its deadline. Throws `invalid_request`, `idempotency_mismatch`, `stream_owner_mismatch`,
+ * `rate_limited` (this user has too many open records) or `user_erased`.
  */
 export async function ask(deps: AskDeps, request: AskRequest): Promise<AskResult> {
   const id = mintElicitationId({ tenant: request.tenant, userId: request.input.userId });

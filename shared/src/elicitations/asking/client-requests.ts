@@ -1,6 +1,6 @@
 /**
- * Requests of MCP servers to the program that made the call, such as sampling: stored, so that the reply may come to
- * any pod. Questions to people are not here; they are elicitations.
+ * Requests of MCP servers to the program that made the call, such as sampling: stored, so that the reply may come to any pod.
+ * Questions to people are not here; they are elicitations.
  */
 
 import type { Owner, StreamRef } from '@parley/core/domain/ids';
@@ -34,14 +34,14 @@ interface BegunClientRequest {
 }
 
 /**
- * Requests to the clients of turns, which no person answers. Each is a record of its owner. It takes one reply, on any
- * pod, which then wakes the pod of the call. Every method throws `unavailable`.
+ * Requests to the clients of turns, which no person answers. Each is a record of its owner. It takes one reply, on any pod,
+ * which then wakes the pod of the call. Every method throws `unavailable`.
  */
 export interface ClientRequests {
   begin(request: NewClientRequest): Promise<BegunClientRequest>;
   /**
-   * Waits for the reply to a stored request. Undefined at its deadline, after which no reply is accepted. Throws the
-   * signal's reason when aborted.
+   * Waits for the reply to a stored request. Undefined at its deadline, after which no reply is accepted. Throws the signal's
+   * reason when aborted.
    */
   wait(
     request: Pick<NewClientRequest, 'id' | 'stream'> & Pick<BegunClientRequest, 'expiresAt'>,
@@ -51,8 +51,8 @@ export interface ClientRequests {
   end(owner: Owner, id: string): Promise<void>;
   isOpen(owner: Owner, id: string): Promise<boolean>;
   /**
-   * Stores the client's reply. A reply is ignored when the request is unknown or has ended, or belongs to another
-   * stream than `streamRequestId`. This is no error, because a client cannot know that its reply is too late.
+   * Stores the client's reply. A reply is ignored when the request is unknown or has ended, or belongs to another stream than
+   * `streamRequestId`. This is no error, because a client cannot know that its reply is too late.
    */
   answer(
     owner: Owner,
@@ -75,8 +75,8 @@ const StoredRequest = z.discriminatedUnion('state', [
 type StoredRequest = z.infer<typeof StoredRequest>;
 
 const PREFIX = 'cr_';
-// This time counts from the deadline. Another pod may continue the call after the other questions of its round are
-// answered, and reads the reply only then.
+// This time counts from the deadline. Another pod may continue the call after the other questions of its round are answered,
+// and reads the reply only then.
 const KEPT_MS = 3_600_000;
 const RECHECK_MS = 15_000;
 

@@ -1,6 +1,6 @@
 /**
- * Checks everything about a question before it is stored, so that each surface refuses the same faults with the same
- * words. Claims, ids and the commit are in `ask.ts`.
+ * Checks everything about a question before it is stored, so that each surface refuses the same faults with the same words.
+ * Claims, ids and the commit are in `ask.ts`.
  */
 
 import { type AskInput, TIMEOUT_SECONDS_DEFAULT } from '@parley/core/domain/elicitations/ask-input';
@@ -20,9 +20,9 @@ import type { EngineSettings } from '../../records/deps.ts';
 const CONTEXT_BYTES_MAX = 8 * 1024;
 
 /**
- * Turns the input of an ask into a definition, or throws `invalid_request` with every fault found. Invisible characters
- * are removed from texts for people; bidirectional overrides and control characters are faults. A url question without
- * `url` is for Parley's own connect page, whose address `withPageUrl` adds once the id is known.
+ * Turns the input of an ask into a definition, or throws `invalid_request` with every fault found. Invisible characters are
+ * removed from texts for people; bidirectional overrides and control characters are faults. A url question without `url` is for
+ * Parley's own connect page, whose address `withPageUrl` adds once the id is known.
  */
 export function define(
   settings: EngineSettings & WebhookSettings,
@@ -82,8 +82,7 @@ export function withPageUrl(
 }
 
 /**
- * Cards display the context, so its names and values, nested ones included, must follow the rules for texts that people
- * read.
+ * Cards display the context, so its names and values, nested ones included, must follow the rules for texts that people read.
  */
 function faultOfContext(context: Context): string | undefined {
   // JSON escapes control characters, so the check reads the names and values themselves.

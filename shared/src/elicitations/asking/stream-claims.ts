@@ -7,8 +7,8 @@ import type { Claims } from '../../ports/elicitations/claims.ts';
 export interface StreamClaims {
   /**
    * Claims the stream request for the user, for longer than any question on it is stored. Returns true when a claim was
-   * written; the commit of the question then lists it for erasures. Returns false when this pod remembers the claim.
-   * Throws `stream_owner_mismatch`.
+   * written; the commit of the question then lists it for erasures. Returns false when this pod remembers the claim. Throws
+   * `stream_owner_mismatch`.
    */
   claim(stream: StreamRef): Promise<boolean>;
   /** Remembers a claim on this pod, after a commit has listed it. */
@@ -24,8 +24,7 @@ const REMEMBERED_MAX = 10_000;
 /** Stores claims. A pod remembers its recent claims for a minute, because many streams get several questions. */
 export function createStreamClaims(claims: Claims, retentionMs: number): StreamClaims {
   const remembered = new Map<string, { readonly userId: string; readonly until: number }>();
-  // A pod remembers the claim from the commit on, which may be later than the claim; the life of the claim includes
-  // both times.
+  // A pod remembers the claim from the commit on, which may be later than the claim; the life of the claim includes both times.
   const ttlMs = retentionMs + TIMEOUT_SECONDS_MAX * 1000 + 2 * REMEMBERED_MS;
 
   return {

@@ -3,10 +3,7 @@ import type { ArmedDeadline } from '../../ports/elicitations/deadlines.ts';
 
 /** The deadlines of all open rows, by bucket. */
 export interface MemoryDeadlines {
-  /**
-   * Adds a deadline to the index. If no deadline is armed, or only a later or passed one, this one is armed and
-   * returned.
-   */
+  /** Adds a deadline to the index. If no deadline is armed, or only a later or passed one, this one is armed and returned. */
   add(bucket: number, id: string, deadline: number, now: number): ArmedDeadline | undefined;
   /** Moves a deadline in the index to a later time. A timer armed for the earlier time stays armed. */
   move(bucket: number, id: string, deadline: number): void;

@@ -1,6 +1,6 @@
 /**
- * The port of elicitations in one process, built from the shared rows of all families. The atomic steps themselves are
- * in `rows.ts`.
+ * The port of elicitations in one process, built from the shared rows of all families. The atomic steps themselves are in
+ * `rows.ts`.
  */
 
 import type { FamilyTypes, RowOf } from '@parley/core/domain/family';

@@ -1,6 +1,6 @@
 /**
- * The rows of all record families in one process, with their indexes, written in atomic steps as the Redis scripts do.
- * Which move is allowed is decided by the callers' transition tables.
+ * The rows of all record families in one process, with their indexes, written in atomic steps as the Redis scripts do. Which
+ * move is allowed is decided by the callers' transition tables.
  */
 
 import { TIMEOUT_SECONDS_MAX } from '@parley/core/domain/elicitations/ask-input';

@@ -1,6 +1,6 @@
 /**
- * The outbox of one process: outstanding tasks, their leases, and the deliveries that tenants see. Handling a task is
- * in `delivery/`.
+ * The outbox of one process: outstanding tasks, their leases, and the deliveries that tenants see. Handling a task is in
+ * `delivery/`.
  */
 
 import { formatOwnerPath } from '@parley/core/domain/ids';
@@ -27,8 +27,7 @@ interface NoteOptions {
 /** The outbox of one process. The other stores of the process note tasks in it synchronously. */
 export interface MemoryOutbox extends Outbox {
   /**
-   * The same as `add`, but synchronous, as a part of the caller's atomic step. With `afterMs`, the task is due after
-   * that time.
+   * The same as `add`, but synchronous, as a part of the caller's atomic step. With `afterMs`, the task is due after that time.
    */
   note(task: OutboxTask, options?: NoteOptions): void;
   /** The outstanding tasks in the lists of tenants, each with the time (ms) when it was first noted. */
@@ -94,8 +93,7 @@ export function createMemoryOutbox(changes?: Pick<MemoryTenantChanges, 'announce
   }
 
   function lend(one: Outstanding, leaseMs: number): OutboxEntry {
-    // The previous holder died before reporting. The new lease also covers what was noted since, so its attempts start
-    // at zero.
+    // The previous holder died before reporting. The new lease also covers what was noted since, so its attempts start at zero.
     if (one.isNoted) Object.assign(one, { tries: 0, failure: undefined });
     leases += 1;
     Object.assign(one, { dueAt: Date.now() + leaseMs, lease: leases, isLent: true, isNoted: false });
@@ -104,8 +102,8 @@ export function createMemoryOutbox(changes?: Pick<MemoryTenantChanges, 'announce
   }
 
   /**
-   * Ends a lease and returns its task; undefined when a later lease has replaced this one. Returns `noted` when the
-   * task was noted again during the lease and is therefore due.
+   * Ends a lease and returns its task; undefined when a later lease has replaced this one. Returns `noted` when the task was
+   * noted again during the lease and is therefore due.
    */
   function report({ task, lease }: OutboxEntry): Outstanding | 'noted' | undefined {
     const found = outstanding.get(identityOf(task));

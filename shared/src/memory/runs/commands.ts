@@ -11,9 +11,7 @@ interface WriteFacts {
   readonly waitEnded: boolean;
 }
 
-/**
- * Builds the `begin` command. `running` is another running turn of the conversation, and `reached` an exhausted quota.
- */
+/** Builds the `begin` command. `running` is another running turn of the conversation, and `reached` an exhausted quota. */
 export function beginCommand(
   run: NewRun,
   running: RunningTurn | undefined,

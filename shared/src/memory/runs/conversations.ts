@@ -1,6 +1,6 @@
 /**
- * Conversations in one process: histories, titles, lists, and the one running turn of each. Runs themselves are in
- * `runs.ts`, and quotas in `usage.ts`.
+ * Conversations in one process: histories, titles, lists, and the one running turn of each. Runs themselves are in `runs.ts`,
+ * and quotas in `usage.ts`.
  */
 
 import type { Owner } from '@parley/core/domain/ids';
@@ -14,8 +14,8 @@ import { createExpiringMap } from '../expiring-map.ts';
 import { ownerKey } from '../owner-key.ts';
 
 /**
- * `chat`: the person's list contains it. `unlisted`: no list contains it, and only its bytes count for quotas.
- * `delegate`: nobody continues it, and quotas ignore it.
+ * `chat`: the person's list contains it. `unlisted`: no list contains it, and only its bytes count for quotas. `delegate`:
+ * nobody continues it, and quotas ignore it.
  */
 type ConversationKind = 'chat' | 'unlisted' | 'delegate';
 
@@ -47,9 +47,7 @@ export interface MemoryConversations extends Omit<Conversations, 'usage'> {
   hasHistory(conversation: ConversationRef): boolean;
   /** Records that this turn has been running in its conversation since `now`. */
   begin(run: NewRun, now: number): void;
-  /**
-   * The ids of a person's chats, and the bytes of the messages in all their conversations except those of delegates.
-   */
+  /** The ids of a person's chats, and the bytes of the messages in all their conversations except those of delegates. */
   usedBy(owner: Owner): { readonly ids: ReadonlySet<string>; readonly bytes: number };
   /** The ids of a person's conversations, except those of delegates. */
   idsOf(owner: Owner): string[];

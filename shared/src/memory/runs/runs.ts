@@ -1,6 +1,4 @@
-/**
- * The port of runs in one process. It applies the decisions of `domain/runs/transition.ts` and holds no rules itself.
- */
+/** The port of runs in one process. It applies the decisions of `domain/runs/transition.ts` and holds no rules itself. */
 
 import { TIMEOUT_SECONDS_MAX } from '@parley/core/domain/elicitations/ask-input';
 import { formatFeedPosition } from '@parley/core/domain/events';

@@ -4,9 +4,7 @@ import type { NamedMeter } from './named-meter.ts';
 /** Makes the instruments of a process. All of them start at 0. */
 export function instrumentFactories(meter: NamedMeter) {
   return {
-    /**
-     * Makes a counter whose `labels` start at 0: a series that starts at 1 would hide its first increment from rate().
-     */
+    /** Makes a counter whose `labels` start at 0: a series that starts at 1 would hide its first increment from rate(). */
     counter<Labels extends Attributes = Record<never, never>>(
       name: string,
       description: string,

@@ -3,10 +3,7 @@ import { STATUSES, type TerminalStatus } from '@parley/core/domain/elicitations/
 import { CHAT_QUOTAS } from '../../domain/runs/commands.ts';
 import type { WakeSource } from '../../ports/elicitations/observer.ts';
 
-/**
- * Label values come from a fixed set, so that callers cannot increase the number of series. Ids and users are never
- * labels.
- */
+/** Label values come from a fixed set, so that callers cannot increase the number of series. Ids and users are never labels. */
 export const TRIGGERS = [
   'agent',
   'approval',
@@ -71,8 +68,8 @@ export const triggerLabel = createLabel<Trigger>(TRIGGERS);
 export const surfaceLabel = createLabel<SurfaceLabel>(SURFACES);
 
 /**
- * Makes tenants labels. The first `tenantsMax` tenants of this process have their own label, and all others are
- * `other`, so that callers cannot increase the number of series without bound.
+ * Makes tenants labels. The first `tenantsMax` tenants of this process have their own label, and all others are `other`, so
+ * that callers cannot increase the number of series without bound.
  */
 export function createTenantLabel(tenantsMax: number): (tenant: string) => string {
   const known = new Set<string>();

@@ -1,8 +1,6 @@
 import type { Attributes, Meter, MetricOptions } from '@opentelemetry/api';
 
-/**
- * `prefixed`: names with `parley_` and their units. `both`: also the names of earlier builds, without prefix and unit.
- */
+/** `prefixed`: names with `parley_` and their units. `both`: also the names of earlier builds, without prefix and unit. */
 export const METRIC_NAMES = ['both', 'prefixed'] as const;
 export type MetricNames = (typeof METRIC_NAMES)[number];
 

@@ -37,9 +37,6 @@ export interface DeadLetters {
   count(tenant: string): Promise<number>;
   /** A tenant's letters, ordered by `diedAt`. */
   page(request: DeadLetterPageRequest): Promise<DeadLetterPage>;
-  /**
-   * Removes a letter; with `diedAt`, only if it has that time and no newer letter replaced it. True when it was
-   * removed.
-   */
+  /** Removes a letter; with `diedAt`, only if it has that time and no newer letter replaced it. True when it was removed. */
   remove(tenant: string, deliveryId: string, diedAt?: number): Promise<boolean>;
 }

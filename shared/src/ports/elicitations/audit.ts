@@ -25,23 +25,22 @@ export interface CleanupReport {
 }
 
 /**
- * Compares the stored data with the rules of the commits, and repairs it. The rows are authoritative. Each repair reads
- * the row in the same atomic step, so audits may run in parallel to all other work, on any number of workers.
- * `indexCheck` and `cleanup` work in small pages with a limited number of keys per second, and reject with the signal's
- * reason when aborted.
+ * Compares the stored data with the rules of the commits, and repairs it. The rows are authoritative. Each repair reads the row
+ * in the same atomic step, so audits may run in parallel to all other work, on any number of workers. `indexCheck` and
+ * `cleanup` work in small pages with a limited number of keys per second, and reject with the signal's reason when aborted.
  */
 export interface Audit {
   /** Counts the entries of the deadline indexes without reading rows. Throws `unavailable`. */
   pending(): Promise<PendingReport>;
   /**
-   * Checks the deadline indexes and the rows that they list: each listed row must be open, must not expire, and must be
-   * in its inbox. Rows missing from the indexes are found by `cleanup`. The check reads faster the more entries there
-   * are, so that up to three million rows take at most five minutes.
+   * Checks the deadline indexes and the rows that they list: each listed row must be open, must not expire, and must be in its
+   * inbox. Rows missing from the indexes are found by `cleanup`. The check reads faster the more entries there are, so that up
+   * to three million rows take at most five minutes.
    */
   indexCheck(signal?: AbortSignal): Promise<IndexReport>;
   /**
-   * Reads every key. Afterwards open rows are listed, inboxes and deadline indexes list nothing else, and everything
-   * that has ended or outlived its retention expires. Never shortens the life of data in use.
+   * Reads every key. Afterwards open rows are listed, inboxes and deadline indexes list nothing else, and everything that has
+   * ended or outlived its retention expires. Never shortens the life of data in use.
    */
   cleanup(signal?: AbortSignal): Promise<CleanupReport>;
 }

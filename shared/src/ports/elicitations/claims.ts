@@ -8,8 +8,8 @@ export interface ClaimName {
 /** Claims on names, for all pods: the first value that claims a name keeps it. */
 export interface Claims {
   /**
-   * Stores `value` under `name` for `ttlMs` unless the name is claimed, and returns the stored value. The same value
-   * may claim the name again, which may extend the claim but never shortens it.
+   * Stores `value` under `name` for `ttlMs` unless the name is claimed, and returns the stored value. The same value may claim
+   * the name again, which may extend the claim but never shortens it.
    */
   claim(name: ClaimName, value: string, ttlMs: number): Promise<string>;
   /** The stored value of a name; undefined when it is not claimed. */

@@ -1,7 +1,6 @@
 /**
- * How long after a deadline the backup acts: its job fires, and waiters expire the record themselves, in ms. The timer
- * of the asking pod normally expires the record before that. Without the delay, several processes would do the same
- * work.
+ * How long after a deadline the backup acts: its job fires, and waiters expire the record themselves, in ms. The timer of the
+ * asking pod normally expires the record before that. Without the delay, several processes would do the same work.
  */
 export const BACKUP_DELAY_MS = 25;
 
@@ -17,13 +16,13 @@ export interface ArmedDeadline {
 }
 
 /**
- * The jobs that fire at armed deadlines, whichever pod asked. A job may be lost, late, early or doubled: the deadline
- * index and the commit decide, and the sweep replaces a lost job.
+ * The jobs that fire at armed deadlines, whichever pod asked. A job may be lost, late, early or doubled: the deadline index and
+ * the commit decide, and the sweep replaces a lost job.
  */
 export interface DeadlineJobs {
   /**
-   * Adds the job of an armed deadline; it fires `BACKUP_DELAY_MS` after the deadline. An existing job is not changed.
-   * Rejects when no job can be added.
+   * Adds the job of an armed deadline; it fires `BACKUP_DELAY_MS` after the deadline. An existing job is not changed. Rejects
+   * when no job can be added.
    */
   add(armed: ArmedDeadline): Promise<void>;
 }

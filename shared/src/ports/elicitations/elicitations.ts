@@ -1,6 +1,6 @@
 /**
- * The ports that store elicitations and approvals, with the guarantees that both back ends must give. Rules about moves
- * are not here: a step arrives decided, and a commit only checks that it still applies.
+ * The ports that store elicitations and approvals, with the guarantees that both back ends must give. Rules about moves are not
+ * here: a step arrives decided, and a commit only checks that it still applies.
  */
 
 import type { FamilyTypes, RowOf, StepOf } from '@parley/core/domain/family';
@@ -25,8 +25,8 @@ export interface CreateResult<T extends FamilyTypes = ElicitationTypes> extends 
   /** `created`: this call created the row. `exists`: an earlier call with the same id did. */
   readonly outcome: 'created' | 'exists';
   /**
-   * The row's deadline, if this call armed it because no deadline was armed, or only a later or passed one. The caller
-   * then adds the job.
+   * The row's deadline, if this call armed it because no deadline was armed, or only a later or passed one. The caller then
+   * adds the job.
    */
   readonly armed?: ArmedDeadline;
   /** The tasks that this call noted in the outbox. Absent when there were none. */
@@ -78,15 +78,15 @@ export interface CreateNotes extends Pick<CommitNotes, 'tasks'> {
 }
 
 /**
- * The rows of one family. Every change is one atomic step that also appends to the stream request's feed, updates the
- * inbox, the history and the deadline index, notes tasks in the outbox, and publishes the wakes last. The families
- * share the inbox, the history, the deadline index and the limits of an owner.
+ * The rows of one family. Every change is one atomic step that also appends to the stream request's feed, updates the inbox,
+ * the history and the deadline index, notes tasks in the outbox, and publishes the wakes last. The families share the inbox,
+ * the history, the deadline index and the limits of an owner.
  */
 export interface Records<T extends FamilyTypes> {
   /**
-   * Creates the row unless `id` exists, and sets its createdAt and expiresAt. Undefined when the owner's open records
-   * are too many, or too large together. A call that creates the row also notes the tasks of `notes`, and those of the
-   * kinds subscribed to the row's turn. Throws `user_erased`.
+   * Creates the row unless `id` exists, and sets its createdAt and expiresAt. Undefined when the owner's open records are too
+   * many, or too large together. A call that creates the row also notes the tasks of `notes`, and those of the kinds subscribed
+   * to the row's turn. Throws `user_erased`.
    */
   create(id: string, definition: T['definition'], notes?: CreateNotes): Promise<CreateResult<T> | undefined>;
   /** Reads one row and the clock in one atomic step. */
@@ -94,18 +94,16 @@ export interface Records<T extends FamilyTypes> {
   /** The same as `read` for several ids of any owners, in a few round trips. The results are in the order of `ids`. */
   readEach(ids: readonly string[]): Promise<PromiseSettledResult<Reading<T>>[]>;
   /**
-   * Applies `step` if the row still has this `revision` and `createdAt`, and the step's guard holds on the Redis clock.
-   * The commit notes the tasks of `notes` and those of the kinds subscribed to the row's turn. If the step ends the
-   * record, it also notes the tasks of the runs that wait for that.
+   * Applies `step` if the row still has this `revision` and `createdAt`, and the step's guard holds on the Redis clock. The
+   * commit notes the tasks of `notes` and those of the kinds subscribed to the row's turn. If the step ends the record, it also
+   * notes the tasks of the runs that wait for that.
    */
   commit(row: RowOf<T>, step: StepOf<T>, notes?: CommitNotes): Promise<CommitResult<T>>;
-  /**
-   * The same as `commit` for several rows of any owners, in a few round trips. The results are in the order of `moves`.
-   */
+  /** The same as `commit` for several rows of any owners, in a few round trips. The results are in the order of `moves`. */
   commitEach(moves: readonly Move<T>[]): Promise<PromiseSettledResult<CommitResult<T>>[]>;
   /**
-   * An owner's records, newest first. Ended ones are listed within their retention and the limit of the history. A page
-   * may have fewer rows than `limit` even if another page follows, because its bytes are limited too.
+   * An owner's records, newest first. Ended ones are listed within their retention and the limit of the history. A page may
+   * have fewer rows than `limit` even if another page follows, because its bytes are limited too.
    */
   page(request: PageRequest<T>): Promise<RecordPage<T>>;
 }
@@ -143,29 +141,26 @@ export interface StoredRecords {
 /** The rows of elicitations, and the deadline index of all families. */
 export interface Elicitations extends Records<ElicitationTypes> {
   /**
-   * The ids of one bucket whose deadlines passed at least `overdueMs` ago (0 when absent) on the Redis clock, oldest
-   * first, without the first `skip`.
+   * The ids of one bucket whose deadlines passed at least `overdueMs` ago (0 when absent) on the Redis clock, oldest first,
+   * without the first `skip`.
    */
   due(bucket: number, limit: number, skip?: number, overdueMs?: number): Promise<string[]>;
   /** The buckets with entries in their deadline index. Each part of the result may fail or hang independently. */
   occupied(): readonly Promise<readonly number[]>[];
   /**
-   * Arms the earliest deadline in a bucket's index, after the first `skip` entries. An armed deadline that has not
-   * passed and is not later stays armed. Returns the armed deadline; undefined when there is none.
+   * Arms the earliest deadline in a bucket's index, after the first `skip` entries. An armed deadline that has not passed and
+   * is not later stays armed. Returns the armed deadline; undefined when there is none.
    */
   arm(bucket: number, skip?: number): Promise<ArmedDeadline | undefined>;
-  /**
-   * Notes for `forMs` that a pod is expiring several records whose timers fired, so that other processes leave them to
-   * it.
-   */
+  /** Notes for `forMs` that a pod is expiring several records whose timers fired, so that other processes leave them to it. */
   noteExpiring(forMs: number): Promise<void>;
   /** True while a note of `noteExpiring`, from any pod, is valid. */
   isExpiring(): Promise<boolean>;
   /** Sets how long an ended row is kept, in ms from now. An open row is unchanged. */
   keep(id: string, forMs: number): Promise<void>;
   /**
-   * Removes an entry without an open row from a bucket's deadline index. A lost write may have left such an entry. The
-   * entry may be in the wrong bucket, or not be an id at all.
+   * Removes an entry without an open row from a bucket's deadline index. A lost write may have left such an entry. The entry
+   * may be in the wrong bucket, or not be an id at all.
    */
   forget(bucket: number, id: string): Promise<void>;
 }

@@ -17,16 +17,16 @@ export interface Subscription {
 }
 
 /**
- * Carries one kind of event between pods, by topic. While connected, each event is delivered at most once, and in order
- * within its topic. When events may have been missed, a `resync` follows. Each kind has its own instance and event
- * type; instances may share channels and deliver only events of their own type.
+ * Carries one kind of event between pods, by topic. While connected, each event is delivered at most once, and in order within
+ * its topic. When events may have been missed, a `resync` follows. Each kind has its own instance and event type; instances may
+ * share channels and deliver only events of their own type.
  */
 export interface EventBus<T> {
   /** Delivers to every current subscriber of the topic, on this pod and others. */
   publish(topic: Topic, event: T): Promise<void>;
   /**
-   * Subscribes a listener. It gets `resync` when the subscription is acknowledged, and soon after every reconnect; a
-   * read at that moment misses nothing. The listener is never called before `subscribe` returns.
+   * Subscribes a listener. It gets `resync` when the subscription is acknowledged, and soon after every reconnect; a read at
+   * that moment misses nothing. The listener is never called before `subscribe` returns.
    */
   subscribe(topic: Topic, listener: (signal: BusSignal<T>) => void): Subscription;
 }

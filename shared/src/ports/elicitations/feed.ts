@@ -12,9 +12,7 @@ export interface FeedEntry {
 export type FeedPage =
   /** The feed does not exist: nothing was appended, or its retention ended. */
   | { readonly type: 'none' }
-  /**
-   * The requested position has another epoch, or its entries were trimmed or lost. The caller must read from the start.
-   */
+  /** The requested position has another epoch, or its entries were trimmed or lost. The caller must read from the start. */
   | { readonly type: 'reset' }
   /** The entries after the requested position, in order and without gaps. Empty when there is nothing newer. */
   | { readonly type: 'entries'; readonly entries: readonly FeedEntry[] };

@@ -51,8 +51,8 @@ export interface Conversations {
   /** Reads a conversation of one person; an unknown id gives an empty one. */
   read(conversation: ConversationRef): Promise<Conversation>;
   /**
-   * The person's conversations, latest turn first, without those of delegates. A page has at most `limit` entries, and
-   * fewer when some have expired.
+   * The person's conversations, latest turn first, without those of delegates. A page has at most `limit` entries, and fewer
+   * when some have expired.
    */
   list(owner: Owner, page: { readonly limit: number; readonly cursor?: string }): Promise<ConversationPage>;
   usage(owner: Owner): Promise<ChatUse>;

@@ -17,8 +17,7 @@ export interface Heartbeats {
   /** True while the pod's lease is valid. */
   alive(pod: string): Promise<boolean>;
   /**
-   * False when the pod has no connection for wakes now: it died, or is about to reconnect. True if this cannot be
-   * determined.
+   * False when the pod has no connection for wakes now: it died, or is about to reconnect. True if this cannot be determined.
    */
   connected(pod: string): Promise<boolean>;
 }

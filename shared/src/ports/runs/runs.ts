@@ -1,6 +1,6 @@
 /**
- * The port that stores the runs of turns, each written by one owner at a time under a fencing token. The decisions are
- * in `domain/runs/transition.ts`; histories are in `conversations.ts`.
+ * The port that stores the runs of turns, each written by one owner at a time under a fencing token. The decisions are in
+ * `domain/runs/transition.ts`; histories are in `conversations.ts`.
  */
 
 import type { Owner, StreamRef } from '@parley/core/domain/ids';
@@ -41,8 +41,8 @@ export interface NewRun extends RunRef {
   /** The parent of the turn's spans (W3C Trace Context). */
   readonly traceparent?: string | undefined;
   /**
-   * Present for a run whose conversation is in no list. Only the bytes of such a conversation count for quotas, and it
-   * is removed with its last run. Either all runs of a conversation have this flag, or none.
+   * Present for a run whose conversation is in no list. Only the bytes of such a conversation count for quotas, and it is
+   * removed with its last run. Either all runs of a conversation have this flag, or none.
    */
   readonly unlisted?: true;
   /** The title for a conversation that has none yet. */
@@ -92,14 +92,14 @@ export function tokensOfStep({ inputTokens, outputTokens, estimatedTokens }: Ste
 export interface RunWrite {
   readonly term: number;
   /**
-   * The ordinal of the write under its term, from 1. A write that comes after a later one changes nothing, because a
-   * broken connection may deliver an old copy of a write that was repeated on another connection. Absent when a term
-   * has only one write.
+   * The ordinal of the write under its term, from 1. A write that comes after a later one changes nothing, because a broken
+   * connection may deliver an old copy of a write that was repeated on another connection. Absent when a term has only one
+   * write.
    */
   readonly number?: number;
   /**
-   * The sequence number of the first event; further events follow without gaps. Events that the run already has are
-   * skipped. If earlier events are missing, the result is `behind`.
+   * The sequence number of the first event; further events follow without gaps. Events that the run already has are skipped. If
+   * earlier events are missing, the result is `behind`.
    */
   readonly firstSeq: number;
   readonly events: readonly TurnEvent[];
@@ -107,9 +107,9 @@ export interface RunWrite {
   /** Ends the run, frees its conversation, and adds `messages` to the conversation's history. */
   readonly end?: { readonly status: EndStatus; readonly messages: readonly Message[] };
   /**
-   * Detaches the run until one of these ends; the outbox then resumes it. `questions` are open elicitations of the same
-   * person, and `runs` are stream requests of detached delegates' runs. With `afterMs`, it is resumed after that time
-   * at the latest. Not allowed together with `end`.
+   * Detaches the run until one of these ends; the outbox then resumes it. `questions` are open elicitations of the same person,
+   * and `runs` are stream requests of detached delegates' runs. With `afterMs`, it is resumed after that time at the latest.
+   * Not allowed together with `end`.
    */
   readonly detach?: {
     readonly questions: readonly string[];
@@ -132,14 +132,14 @@ export interface RunTerm {
 }
 
 /**
- * The records of turns, each written by one owner at a time. Every call is one atomic step, whose result is decided by
- * the table of `domain/runs/transition.ts`. Every method throws `unavailable`.
+ * The records of turns, each written by one owner at a time. Every call is one atomic step, whose result is decided by the
+ * table of `domain/runs/transition.ts`. Every method throws `unavailable`.
  */
 export interface Runs {
   /**
-   * Begins a turn, unless it already exists, another turn of its conversation is running, or a quota of its person is
-   * used up. Quotas apply to turns of people. A delegate's run is counted but never refused; a turn without a person is
-   * neither counted nor refused. Throws `user_erased`.
+   * Begins a turn, unless it already exists, another turn of its conversation is running, or a quota of its person is used up.
+   * Quotas apply to turns of people. A delegate's run is counted but never refused; a turn without a person is neither counted
+   * nor refused. Throws `user_erased`.
    */
   begin(run: NewRun): Promise<BeginResult>;
   /** The run and the clock. The run is undefined when it does not exist, or its retention ended. */
@@ -150,40 +150,38 @@ export interface Runs {
     eventsMax: number,
   ): Promise<{ readonly run: Run | undefined; readonly feed: FeedBeginning }>;
   /**
-   * The run's state and owner, at a fraction of the cost of `read`. Undefined when it does not exist, or its retention
-   * ended.
+   * The run's state and owner, at a fraction of the cost of `read`. Undefined when it does not exist, or its retention ended.
    */
   standing(stream: StreamRef): Promise<RunStanding | undefined>;
   /**
-   * The heads of runs of any owners, in the order of `streams`, at a fraction of the cost of `read`. Undefined for a
-   * run that is not stored.
+   * The heads of runs of any owners, in the order of `streams`, at a fraction of the cost of `read`. Undefined for a run that
+   * is not stored.
    */
   heads(streams: readonly StreamRef[]): Promise<readonly (RunHead | undefined)[]>;
   /**
-   * The stream requests of a person's stored turns and of their delegates: at most `limit`. Those that will be kept
-   * longest come first: the running ones, and then those that ended last. Turns without a person are omitted.
+   * The stream requests of a person's stored turns and of their delegates: at most `limit`. Those that will be kept longest
+   * come first: the running ones, and then those that ended last. Turns without a person are omitted.
    */
   listOf(owner: Owner, limit: number): Promise<readonly string[]>;
   /**
-   * Atomically stores the notes, appends the events to the feed and wakes its readers. An empty write changes nothing
-   * and returns the state of the run.
+   * Atomically stores the notes, appends the events to the feed and wakes its readers. An empty write changes nothing and
+   * returns the state of the run.
    */
   write(run: RunRef, write: RunWrite): Promise<WriteResult>;
   /**
-   * Publishes text with which the next event of the run will begin. The text is not stored. It is published only if the
-   * run's last event is the one that precedes it. The result is that of an empty write.
+   * Publishes text with which the next event of the run will begin. The text is not stored. It is published only if the run's
+   * last event is the one that precedes it. The result is that of an empty write.
    */
   publish(run: RunRef, text: RunText): Promise<Exclude<WriteResult, 'wait-ended' | 'full' | 'behind'>>;
   /**
-   * Requests that a running turn stop. Its owner learns of the request from its next write. False when the turn is not
-   * running.
+   * Requests that a running turn stop. Its owner learns of the request from its next write. False when the turn is not running.
    */
   stop(stream: StreamRef): Promise<boolean>;
   /** All running turns of these owners, with their terms: one pass over the index of running turns. */
   ownedBy(owners: ReadonlySet<string>): AsyncIterable<RunTerm>;
   /**
-   * Makes `owner` the owner of a running turn if `term` is still current: a pod claims the turn, and `UNOWNED` releases
-   * it. Returns the new term, or undefined when nothing changed. The same call again returns the same term.
+   * Makes `owner` the owner of a running turn if `term` is still current: a pod claims the turn, and `UNOWNED` releases it.
+   * Returns the new term, or undefined when nothing changed. The same call again returns the same term.
    */
   takeOver(stream: StreamRef, term: number, owner: string): Promise<number | undefined>;
 }

@@ -28,8 +28,7 @@ export interface AuditDeps {
   /** Runs commands. Throws `unavailable` when Redis cannot be reached. */
   readonly run: <T>(commands: () => Promise<T>) => Promise<T>;
   /**
-   * Repairs one key. A key that cannot be repaired, for example one of another type, counts as 0 and does not stop the
-   * others.
+   * Repairs one key. A key that cannot be repaired, for example one of another type, counts as 0 and does not stop the others.
    */
   readonly mend: (one: () => Promise<number>) => Promise<number>;
   /** True when an ended row expires no later than it should. */

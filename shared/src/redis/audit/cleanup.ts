@@ -1,6 +1,6 @@
 /**
- * The cleanup proves that nothing outlives its retention, and repairs what does. It reads every key; the check of the
- * deadline indexes alone is in `index-check.ts`.
+ * The cleanup proves that nothing outlives its retention, and repairs what does. It reads every key; the check of the deadline
+ * indexes alone is in `index-check.ts`.
  */
 
 import { TIMEOUT_SECONDS_MAX } from '@parley/core/domain/elicitations/ask-input';
@@ -18,8 +18,8 @@ const OUTLIVING: ReadonlySet<string> = new Set(['history', 'listed-elicitations'
 const LIMIT_MS = 60_000;
 
 /**
- * Sets an expiry on every key that lacks one it should have, and checks every row and inbox. If there was such a key, a
- * second pass counts how many are left.
+ * Sets an expiry on every key that lacks one it should have, and checks every row and inbox. If there was such a key, a second
+ * pass counts how many are left.
  */
 export async function cleanUp(deps: AuditDeps, signal?: AbortSignal): Promise<CleanupReport> {
   let seen = 0;
@@ -35,8 +35,7 @@ export async function cleanUp(deps: AuditDeps, signal?: AbortSignal): Promise<Cl
     await sumOver(turns, ({ key }) => deps.mend(() => trimTurns(deps, key)));
     const deliveries = names.filter(({ family }) => family === 'listed-deliveries');
     await sumOver(deliveries, (name) => deps.mend(() => trimDeliveries(deps, name, signal)));
-    // The survey comes after ended rows got their expiry, which is counted as removed, so that they are not counted
-    // twice.
+    // The survey comes after ended rows got their expiry, which is counted as removed, so that they are not counted twice.
     const { rows } = await deps.rows.survey(restsOf('elicitation', names));
     const inboxes = names.filter(({ family }) => family === 'inbox');
     repaired += await checkRows(deps, rows);
@@ -114,9 +113,7 @@ async function trimHistory(deps: AuditDeps, key: string, signal: AbortSignal | u
   return forgotten;
 }
 
-/**
- * Removes turns that ended longer ago than the retention from a tenant's list, as the end of any later turn also does.
- */
+/** Removes turns that ended longer ago than the retention from a tenant's list, as the end of any later turn also does. */
 function trimTurns({ redis, run, retentionMs }: AuditDeps, key: string): Promise<number> {
   return run(async () => {
     const [seconds] = await redis.time();
@@ -125,10 +122,7 @@ function trimTurns({ redis, run, retentionMs }: AuditDeps, key: string): Promise
   });
 }
 
-/**
- * Removes what is not outstanding from a list of deliveries. Processes of earlier versions end tasks without removing
- * them.
- */
+/** Removes what is not outstanding from a list of deliveries. Processes of earlier versions end tasks without removing them. */
 async function trimDeliveries(
   deps: AuditDeps,
   { key, bucket }: KeyName,

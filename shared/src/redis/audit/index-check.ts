@@ -1,6 +1,6 @@
 /**
- * Checks the rows and lists that the deadline indexes name, a few million in minutes. Rows that no index names are
- * found by `cleanup.ts`.
+ * Checks the rows and lists that the deadline indexes name, a few million in minutes. Rows that no index names are found by
+ * `cleanup.ts`.
  */
 
 import { bucketOf, bucketOfRecordId } from '@parley/core/domain/ids';
@@ -24,17 +24,14 @@ const READS_PER_ROW = 2;
 // This takes about a tenth of the time of one Redis server.
 const ROWS_PER_SECOND_MAX = 10_000;
 
-/**
- * The reads per second for a check of this many rows: enough to end in time, but at least `least` and within a bound.
- */
+/** The reads per second for a check of this many rows: enough to end in time, but at least `least` and within a bound. */
 export function checkReadsPerSecond(rows: number, least: number): number {
   const wanted = Math.min(rows / CHECK_SECONDS, ROWS_PER_SECOND_MAX) * READS_PER_ROW;
   return Math.max(least, wanted);
 }
 
 /**
- * Checks that everything in the deadline indexes is open and in its inbox. The more rows there are, the faster they are
- * read.
+ * Checks that everything in the deadline indexes is open and in its inbox. The more rows there are, the faster they are read.
  */
 export async function checkIndexes(bounds: AuditDeps, signal?: AbortSignal): Promise<IndexReport> {
   const { open: listed } = await bounds.pending();
@@ -53,8 +50,7 @@ export async function checkIndexes(bounds: AuditDeps, signal?: AbortSignal): Pro
 }
 
 /**
- * Checks that each of these rows is in the lists where it must be, and expires if it has ended. Returns the number of
- * repairs.
+ * Checks that each of these rows is in the lists where it must be, and expires if it has ended. Returns the number of repairs.
  */
 export function checkRows(deps: AuditDeps, rows: readonly SurveyedRow[]): Promise<number> {
   return sumOver(rows, (row) => deps.mend(() => checkRow(deps, row)));
@@ -92,8 +88,8 @@ function listsOf({ id, owner }: SurveyedRow): OpenRowSet[] {
 }
 
 /**
- * Removes everything but open rows from a list of open rows: rows that ended or no longer exist, and texts that are no
- * ids of the bucket. Returns their number, and what `onSurvey` returns.
+ * Removes everything but open rows from a list of open rows: rows that ended or no longer exist, and texts that are no ids of
+ * the bucket. Returns their number, and what `onSurvey` returns.
  */
 function dropOthers(
   deps: AuditDeps,

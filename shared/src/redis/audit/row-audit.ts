@@ -1,6 +1,6 @@
 /**
- * Reads and repairs single rows together with their lists, each repair in one atomic step. Which rows and lists to
- * check is decided by `cleanup.ts` and `index-check.ts`.
+ * Reads and repairs single rows together with their lists, each repair in one atomic step. Which rows and lists to check is
+ * decided by `cleanup.ts` and `index-check.ts`.
  */
 
 import { bucketOfRecordId } from '@parley/core/domain/ids';
@@ -30,8 +30,8 @@ export interface Survey {
 }
 
 /**
- * A set that may list a row, and its rule: it lists open rows with that field as their score, or every row with the
- * score of a tenant's list (`standing`), or every existing row (`any`).
+ * A set that may list a row, and its rule: it lists open rows with that field as their score, or every row with the score of a
+ * tenant's list (`standing`), or every existing row (`any`).
  */
 export interface RowSet {
   readonly key: string;

@@ -7,8 +7,8 @@ const KEYS = 500;
 const MEMBERS = 200;
 
 /**
- * Every key in a bucket, in pages, from every master. A key that exists during the whole scan is returned at least
- * once. Pauses after each page to respect the limit of reads per second. Throws the signal's reason when aborted.
+ * Every key in a bucket, in pages, from every master. A key that exists during the whole scan is returned at least once. Pauses
+ * after each page to respect the limit of reads per second. Throws the signal's reason when aborted.
  */
 export async function* scanNames(deps: AuditDeps, signal?: AbortSignal): AsyncGenerator<readonly KeyName[]> {
   for (const server of mastersOf(deps.redis)) {

@@ -1,5 +1,5 @@
--- Gives a name to the first claimant. A repeated claim with the same value renews the claim. Returns the value that
--- holds the name.
+-- Gives a name to the first claimant. A repeated claim with the same value renews the claim. Returns the value that holds the
+-- name.
 local claim = KEYS[1]
 local value, life = unpack(ARGV)
 local holder = redis.call('SET', claim, value, 'NX', 'GET', 'PX', life)

@@ -1,6 +1,5 @@
 /**
- * Opens every connection to Redis, with the right reaction to outages for its purpose. Scripts and subscriptions are
- * elsewhere.
+ * Opens every connection to Redis, with the right reaction to outages for its purpose. Scripts and subscriptions are elsewhere.
  */
 
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
@@ -23,8 +22,7 @@ export type Commands = Redis | Cluster;
 const DISCONNECT_TIMEOUT_MS = 250;
 const SENTINEL_TIMEOUT_MS = 1_000;
 
-// A request fails within seconds instead of queueing. A command that timed out may still have run, and callers expect
-// that.
+// A request fails within seconds instead of queueing. A command that timed out may still have run, and callers expect that.
 const FAIL_FAST = {
   maxRetriesPerRequest: 1,
   enableOfflineQueue: false,
@@ -47,10 +45,7 @@ export function connectCommands(location: RedisLocation): Commands {
   return open(location, { ...FAIL_FAST, connectionName: 'parley-commands' });
 }
 
-/**
- * Connects producers of BullMQ jobs. They fail fast too, so that a timer that cannot be scheduled is counted, not
- * queued.
- */
+/** Connects producers of BullMQ jobs. They fail fast too, so that a timer that cannot be scheduled is counted, not queued. */
 export function connectProducer(location: RedisLocation): Commands {
   // Nobody waits for a timer to be added, so the commands of one turn of the event loop share a write.
   return open(location, { ...FAIL_FAST, enableAutoPipelining: true, connectionName: 'parley-timers' });
@@ -62,9 +57,9 @@ export function connectWorker(location: RedisLocation): Commands {
 }
 
 /**
- * Opens one connection for subscriptions. It does not reconnect by itself, because the subscriber opens a new one and
- * so knows which channels it has subscribed. On a Cluster any node will do: `attempt` selects another of the discovered
- * and configured nodes.
+ * Opens one connection for subscriptions. It does not reconnect by itself, because the subscriber opens a new one and so knows
+ * which channels it has subscribed. On a Cluster any node will do: `attempt` selects another of the discovered and configured
+ * nodes.
  */
 export function connectSubscriber(location: RedisLocation, commands: Commands, attempt: number): Redis {
   const options: Options = {
@@ -105,8 +100,8 @@ function open(location: RedisLocation, options: Options): Commands {
     slotsRefreshInterval: 5_000,
     retryDelayOnClusterDown: 100,
     retryDelayOnFailover: 100,
-    // Host names are resolved only when a socket is opened, because certificates name hosts, and a name may lead to
-    // another address later.
+    // Host names are resolved only when a socket is opened, because certificates name hosts, and a name may lead to another
+    // address later.
     dnsLookup: (name, done) => done(null, name),
     redisOptions: { ...redisOptions, ...authOf(location), ...tlsOf(location), Connector: ServerConnector },
   });
@@ -142,19 +137,16 @@ function openServer(location: RedisLocation, options: Options): Redis {
 }
 
 /**
- * Decides, for ioredis, about a reconnect after an error reply. A demoted master replies READONLY and keeps its
- * connections open, so they are opened again to the present master. 2: the command, which was not executed, is sent
- * again there. 1: a connection that fails fast passes the error on.
+ * Decides, for ioredis, about a reconnect after an error reply. A demoted master replies READONLY and keeps its connections
+ * open, so they are opened again to the present master. 2: the command, which was not executed, is sent again there. 1: a
+ * connection that fails fast passes the error on.
  */
 function reconnectFromReplica({ maxRetriesPerRequest }: Options): (error: Error) => 1 | 2 | false {
   const reaction = maxRetriesPerRequest === null ? 2 : 1;
   return (error) => (error.message.startsWith('READONLY') ? reaction : false);
 }
 
-/**
- * The address of a master as a Sentinel gives it, plus the server name that TLS needs; ioredis passes both to the
- * socket.
- */
+/** The address of a master as a Sentinel gives it, plus the server name that TLS needs; ioredis passes both to the socket. */
 function withServerName(address: string): RedisNode {
   const colon = address.lastIndexOf(':');
   const host = address.slice(0, colon);

@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
 
 /**
- * The longest time, in ms, from opening a socket until Redis has answered the ready check: TCP, TLS, HELLO with AUTH,
- * and INFO. ioredis limits none of these once the connection is accepted.
+ * The longest time, in ms, from opening a socket until Redis has answered the ready check: TCP, TLS, HELLO with AUTH, and INFO.
+ * ioredis limits none of these once the connection is accepted.
  */
 const HANDSHAKE_MS = 2_000;
 

@@ -4,8 +4,8 @@ import type { Commands } from './connect.ts';
 const GROUP_MAX = 25;
 
 /**
- * Lets a script handle items in groups: on a Cluster those of one bucket, otherwise any. Returns the result of each
- * item, in order. If the script cannot be run, every item of its group is rejected.
+ * Lets a script handle items in groups: on a Cluster those of one bucket, otherwise any. Returns the result of each item, in
+ * order. If the script cannot be run, every item of its group is rejected.
  */
 export async function inGroups<Item, Result>(
   { isCluster }: Pick<Commands, 'isCluster'>,

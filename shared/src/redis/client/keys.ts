@@ -1,7 +1,7 @@
 /**
- * Every Redis name of Parley, so that no two kinds of data collide. The hash tag `{tag}` of a bucket puts all data of
- * one owner into one Cluster slot, and names are percent-encoded, so that no caller can forge a separator. What is
- * stored under a name is not decided here.
+ * Every Redis name of Parley, so that no two kinds of data collide. The hash tag `{tag}` of a bucket puts all data of one owner
+ * into one Cluster slot, and names are percent-encoded, so that no caller can forge a separator. What is stored under a name is
+ * not decided here.
  */
 
 import { createHash } from 'node:crypto';
@@ -201,9 +201,7 @@ export function channelName(family: string, topic: Topic): string {
   );
 }
 
-/**
- * The keys of step.lua in order, and the channel of the stream request. The inbox channel is named as the inbox key.
- */
+/** The keys of step.lua in order, and the channel of the stream request. The inbox channel is named as the inbox key. */
 interface CommitNames {
   readonly keys: readonly string[];
   readonly streamChannel: string;
@@ -219,8 +217,8 @@ interface TouchedNames {
 }
 
 /**
- * Every name that a commit of one record touches. Every ask and answer calls this, so the id is parsed and each path
- * encoded only once.
+ * Every name that a commit of one record touches. Every ask and answer calls this, so the id is parsed and each path encoded
+ * only once.
  */
 export function commitNames(
   { id: elicitationId, definition: stream }: { readonly id: string; readonly definition: StreamRef },

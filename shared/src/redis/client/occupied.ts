@@ -3,8 +3,8 @@ import { BUCKETS } from './keys.ts';
 import { loadScript } from './script.ts';
 
 /**
- * Makes a search for the buckets in which any of some keys exists: one script call on one server, or one for each
- * bucket on a Cluster. Each call may fail or hang independently.
+ * Makes a search for the buckets in which any of some keys exists: one script call on one server, or one for each bucket on a
+ * Cluster. Each call may fail or hang independently.
  */
 export function createOccupied(
   redis: Commands,

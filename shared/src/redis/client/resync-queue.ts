@@ -11,9 +11,9 @@ interface ResyncQueue {
 }
 
 /**
- * Spreads resyncs over time, because each makes a listener read, a pod may have thousands of listeners, and other pods
- * lost the same Redis at the same time. A channel keeps its place when the connection is lost again, so that no channel
- * starves on a link that fails repeatedly.
+ * Spreads resyncs over time, because each makes a listener read, a pod may have thousands of listeners, and other pods lost the
+ * same Redis at the same time. A channel keeps its place when the connection is lost again, so that no channel starves on a
+ * link that fails repeatedly.
  */
 export function createResyncQueue(notify: (channel: string) => void): ResyncQueue {
   const queue = new Set<string>();

@@ -10,8 +10,8 @@ export function mastersOf(redis: Commands): readonly Redis[] {
 }
 
 /**
- * The keys that match a pattern, in pages, from every master. A key that exists during the whole scan is returned at
- * least once. Throws the signal's reason when aborted.
+ * The keys that match a pattern, in pages, from every master. A key that exists during the whole scan is returned at least
+ * once. Throws the signal's reason when aborted.
  */
 export async function* scanKeys(
   redis: Commands,

@@ -1,6 +1,4 @@
-/**
- * Loads Lua scripts with the pieces that they require, and calls them by hash. What a script does is in its own file.
- */
+/** Loads Lua scripts with the pieces that they require, and calls them by hash. What a script does is in its own file. */
 
 import { createHash } from 'node:crypto';
 import { readScriptFile } from '../script-files.ts';
@@ -13,10 +11,9 @@ export type Script = (keys: readonly string[], args: readonly (string | number)[
 const REQUIRES = /^-- requires: (.+)\n/;
 
 /**
- * The Lua source of a script as it is sent to Redis. `name` is its path below `redis/`, without `.lua`. If the first
- * line is `-- requires: client/clock, feed/append`, these pieces are put in front: files that define local functions,
- * in the listed order. A piece may use the pieces before it, but has no `requires` line itself. Throws when a file is
- * missing.
+ * The Lua source of a script as it is sent to Redis. `name` is its path below `redis/`, without `.lua`. If the first line is
+ * `-- requires: client/clock, feed/append`, these pieces are put in front: files that define local functions, in the listed
+ * order. A piece may use the pieces before it, but has no `requires` line itself. Throws when a file is missing.
  */
 export function scriptSource(name: string): string {
   const script = readScriptFile(name);
@@ -26,8 +23,8 @@ export function scriptSource(name: string): string {
 }
 
 /**
- * Loads a script at once, so that a missing file stops the start. A call sends only the hash of the source, and the
- * source itself if the server does not know it.
+ * Loads a script at once, so that a missing file stops the start. A call sends only the hash of the source, and the source
+ * itself if the server does not know it.
  */
 export function loadScript(redis: Commands, name: string, onError?: (error: unknown) => void): Script {
   const source = scriptSource(name);
@@ -52,8 +49,8 @@ interface ScriptCall {
 }
 
 /**
- * Loads a script whose lines `-- keys:` and `-- args:` list the keys and arguments that it reads by name. A call
- * without one of them throws.
+ * Loads a script whose lines `-- keys:` and `-- args:` list the keys and arguments that it reads by name. A call without one of
+ * them throws.
  */
 export function loadNamedScript(
   redis: Commands,
@@ -82,8 +79,7 @@ function namesIn(script: string): { readonly keys: readonly string[]; readonly a
 }
 
 /**
- * Lua lines that define the tables `key` and `arg` of a script that lists names, and the indexes of the first further
- * values.
+ * Lua lines that define the tables `key` and `arg` of a script that lists names, and the indexes of the first further values.
  */
 function namedValues(script: string): readonly string[] {
   const { keys, args } = namesIn(script);

@@ -4,17 +4,17 @@ import { serverNameOf } from './server-name.ts';
 import { shareWrites } from './shared-writes.ts';
 
 /**
- * The method with which ioredis connects to a Sentinel, which it declares private. It passes the same TLS options to
- * all Sentinels.
+ * The method with which ioredis connects to a Sentinel, which it declares private. It passes the same TLS options to all
+ * Sentinels.
  */
 interface SentinelOpener {
   connectToSentinel(endpoint: { readonly host?: string }, more?: object): unknown;
 }
 
 /**
- * Finds the master through Sentinels for every connection, and limits the time of the handshake. During a search,
- * ioredis keeps listening for failovers, and one that is reported then ends the connection for good (status `end`).
- * Therefore the listeners of the last connection are closed before the next search.
+ * Finds the master through Sentinels for every connection, and limits the time of the handshake. During a search, ioredis keeps
+ * listening for failovers, and one that is reported then ends the connection for good (status `end`). Therefore the listeners
+ * of the last connection are closed before the next search.
  */
 export class PersistentSentinelConnector extends SentinelConnector {
   #onHandshakeEnd = () => {};

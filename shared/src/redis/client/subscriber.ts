@@ -1,6 +1,6 @@
 /**
- * One Redis connection for all subscriptions of a pod, which knows when messages may have been missed. What messages
- * mean, and what a listener reads after a `resync`, is not known here.
+ * One Redis connection for all subscriptions of a pod, which knows when messages may have been missed. What messages mean, and
+ * what a listener reads after a `resync`, is not known here.
  */
 
 import type { Redis } from 'ioredis';
@@ -13,17 +13,15 @@ type ChannelListener = (signal: ChannelSignal) => void;
 
 export interface Subscriber {
   /**
-   * Calls the listener with `resync` when the subscription is acknowledged, and within seconds after every reconnect,
-   * and with each message in between. Returns the function that unsubscribes.
+   * Calls the listener with `resync` when the subscription is acknowledged, and within seconds after every reconnect, and with
+   * each message in between. Returns the function that unsubscribes.
    */
   subscribe(channel: string, listener: ChannelListener): () => void;
-  /**
-   * True while connected and subscribed. The subscription of a channel that was just added may not be acknowledged yet.
-   */
+  /** True while connected and subscribed. The subscription of a channel that was just added may not be acknowledged yet. */
   healthy(): boolean;
   /**
-   * For how long the connection has been healthy since the last one was lost, in ms: 0 when it is not healthy, Infinity
-   * when none was lost.
+   * For how long the connection has been healthy since the last one was lost, in ms: 0 when it is not healthy, Infinity when
+   * none was lost.
    */
   healthyForMs(): number;
   close(): Promise<void>;
@@ -31,8 +29,8 @@ export interface Subscriber {
 
 interface SubscriberOptions {
   /**
-   * Opens a connection that does not reconnect by itself and limits the time of its handshake and of each command.
-   * `attempt` is the number of earlier connections.
+   * Opens a connection that does not reconnect by itself and limits the time of its handshake and of each command. `attempt` is
+   * the number of earlier connections.
    */
   readonly open: (attempt: number) => Redis;
   /** A channel of this pod alone, for testing that published messages arrive. */
@@ -49,10 +47,10 @@ const BATCH = 512;
 const DEFAULTS = { pingEveryMs: 2_000, probeEveryMs: 10_000, lingerMs: 2_000 };
 
 /**
- * One connection for all subscriptions of a pod. Every new connection subscribes to all channels in batches, waits for
- * the acknowledgement, and then calls each listener with `resync`: at once for a new channel, spread over seconds for
- * channels that were subscribed before. Pings detect a dead connection. A published probe that must come back detects a
- * live connection to the wrong server.
+ * One connection for all subscriptions of a pod. Every new connection subscribes to all channels in batches, waits for the
+ * acknowledgement, and then calls each listener with `resync`: at once for a new channel, spread over seconds for channels that
+ * were subscribed before. Pings detect a dead connection. A published probe that must come back detects a live connection to
+ * the wrong server.
  */
 export function createSubscriber(options: SubscriberOptions): Subscriber {
   const { pingEveryMs, probeEveryMs, lingerMs } = { ...DEFAULTS, ...options };
@@ -130,8 +128,8 @@ export function createSubscriber(options: SubscriberOptions): Subscriber {
     try {
       await redis.subscribe(...batch);
     } catch {
-      // The next connection subscribes to everything again. Until the end of this one is noticed, it reports ready, and
-      // an immediate retry would keep the event loop from noticing its end.
+      // The next connection subscribes to everything again. Until the end of this one is noticed, it reports ready, and an
+      // immediate retry would keep the event loop from noticing its end.
       if (redis !== connection) return true;
       abandon(redis);
       return false;

@@ -1,9 +1,7 @@
 import type { Socket } from 'node:net';
 import { Command, Redis } from 'ioredis';
 
-/**
- * The properties of an ioredis command that its time-out uses. ioredis clears the timer once the command has settled.
- */
+/** The properties of an ioredis command that its time-out uses. ioredis clears the timer once the command has settled. */
 interface TimedCommand {
   readonly isSettled: boolean;
   readonly reject: (error: Error) => void;
@@ -20,9 +18,9 @@ interface TimedClient {
 }
 
 /**
- * Makes commands and sockets of ioredis time out only after received data was read. Node runs timers before it reads
- * sockets. A process that was blocked for longer than the time-out, as on an overloaded core, would otherwise fail
- * commands whose replies have already arrived.
+ * Makes commands and sockets of ioredis time out only after received data was read. Node runs timers before it reads sockets. A
+ * process that was blocked for longer than the time-out, as on an overloaded core, would otherwise fail commands whose replies
+ * have already arrived.
  */
 export function readBeforeTimeouts(): void {
   Command.prototype.setTimeout = function (this: TimedCommand, ms: number) {

@@ -23,9 +23,7 @@ export async function orUnavailable<T>(
   }
 }
 
-/**
- * True for an `unavailable` from a server that serves reads but refuses writes, for example because its memory is full.
- */
+/** True for an `unavailable` from a server that serves reads but refuses writes, for example because its memory is full. */
 export function refusesWritesOnly(error: unknown): boolean {
   if (!isParleyError(error, 'unavailable')) return false;
   return (

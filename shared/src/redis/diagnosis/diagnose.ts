@@ -39,8 +39,8 @@ const TIMEOUT_MS = 2_000;
 const DEFAULT_PORT = 6_379;
 
 /**
- * Diagnoses a Redis over separate connections, step by step: name, TCP, TLS, password, version, role. Of several nodes
- * or Sentinels, the result is that of the first usable one, or else of the first one. Rejects for an invalid URL.
+ * Diagnoses a Redis over separate connections, step by step: name, TCP, TLS, password, version, role. Of several nodes or
+ * Sentinels, the result is that of the first usable one, or else of the first one. Rejects for an invalid URL.
  */
 export async function diagnose(
   location: RedisLocation,
@@ -150,8 +150,8 @@ function stateOf(field: (name: string) => string | undefined, commandMs: number)
 }
 
 /**
- * The product and version of a server. In addition to its own version, Valkey reports the Redis version with which it
- * is compatible.
+ * The product and version of a server. In addition to its own version, Valkey reports the Redis version with which it is
+ * compatible.
  */
 function nameOf(field: (name: string) => string | undefined): string | undefined {
   const [valkey, redis] = [field('valkey_version'), field('redis_version')];

@@ -1,6 +1,6 @@
 /**
- * Explains the faults of a Redis in sentences that name the server, the setting and the remedy. How a fault is found is
- * in `diagnose.ts`.
+ * Explains the faults of a Redis in sentences that name the server, the setting and the remedy. How a fault is found is in
+ * `diagnose.ts`.
  */
 
 import type { RedisFault, RedisFaultCode } from '../../ports/redis-diagnosis.ts';
@@ -150,8 +150,8 @@ function explainReply(address: string, message: string, settings: SettingNames, 
 }
 
 /**
- * Explains a server that is too old. Undefined for a supported or hidden version. Compatible products report the Redis
- * version whose commands they have.
+ * Explains a server that is too old. Undefined for a supported or hidden version. Compatible products report the Redis version
+ * whose commands they have.
  */
 export function explainVersion(address: string, version: string | undefined): RedisFault | undefined {
   if (version === undefined || Number(version.split('.')[0]) >= REDIS_MAJOR_MIN) return undefined;

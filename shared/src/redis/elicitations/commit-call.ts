@@ -1,6 +1,5 @@
 /**
- * Builds the keys and arguments of step.lua from a decided step. Sending the call and reading the reply are in
- * `records.ts`.
+ * Builds the keys and arguments of step.lua from a decided step. Sending the call and reading the reply are in `records.ts`.
  */
 
 import { TIMEOUT_SECONDS_MAX } from '@parley/core/domain/elicitations/ask-input';

@@ -15,8 +15,7 @@ while nextArg <= #args do
   local isDone, reply = pcall(commitStep, slice(keys, nextKey, keyCount), slice(args, nextArg + 2, argCount))
   if not isDone then
     local message = type(reply) == 'table' and reply.err or tostring(reply)
-    -- A server that has become a replica refuses all steps. ioredis leaves the server only if the whole reply is this
-    -- error.
+    -- A server that has become a replica refuses all steps. ioredis leaves the server only if the whole reply is this error.
     if string.find(message, '^READONLY') then return redis.error_reply(message) end
     reply = { -3, message }
   end

@@ -60,8 +60,8 @@ for index, key in ipairs(KEYS) do
   heads[index] = sets[index]()
 end
 
--- Takes the newest place of all sets. It is removed from every set that has it, because an interrupted repair may have
--- listed it in both.
+-- Takes the newest place of all sets. It is removed from every set that has it, because an interrupted repair may have listed
+-- it in both.
 local function takeNewest()
   local newest
   for index = 1, #KEYS do

@@ -154,9 +154,7 @@ function armedBy({ id, definition, createdAt, expiresAt }: RowOf<FamilyTypes>): 
   return { bucket: bucketOf(definition), deadline: expiresAt, elicitationId: id, delayMs };
 }
 
-/**
- * The tasks that a commit noted in addition to the given ones: for detached runs, and for subscribed delivery kinds.
- */
+/** The tasks that a commit noted in addition to the given ones: for detached runs, and for subscribed delivery kinds. */
 function tasksIn(lines: string, { definition }: RowOf<FamilyTypes>): OutboxTask[] {
   const bucket = bucketOf(definition);
   return lines

@@ -13,9 +13,7 @@ interface RowReader<T extends FamilyTypes> {
   read(id: string): Promise<Reading<T>>;
   /** See `Records.readEach`. */
   readEach(ids: readonly string[]): Promise<PromiseSettledResult<Reading<T>>[]>;
-  /**
-   * Rows of any owners, in the order of `ids`. Rejects when one cannot be read. `now` is the time of the earliest read.
-   */
+  /** Rows of any owners, in the order of `ids`. Rejects when one cannot be read. `now` is the time of the earliest read. */
   readMany(ids: readonly string[]): Promise<{ readonly rows: Reading<T>['row'][]; readonly now: number }>;
 }
 
@@ -33,8 +31,8 @@ export function createRowReader<T extends FamilyTypes>(
       const [now, ...fields] = (await readScript([key], [])) as unknown[];
       return { row: rowOf<T>(id, fields), now: Number(now) };
     }
-    // Two commands cost Redis a third of what the script costs. If a commit comes in between, the commit based on this
-    // read is refused and decided again.
+    // Two commands cost Redis a third of what the script costs. If a commit comes in between, the commit based on this read is
+    // refused and decided again.
     const [hash, now] = await Promise.all([
       orUnavailable(() => redis.hgetall(key), onError),
       readClock(redis, onError),

@@ -125,8 +125,8 @@ local function commitStep(keys, args)
     local currentRevision, expiresAt, createdAt, settledAt
     currentRevision, expiresAt, createdAt, settledAt, resumes, writtenAt, feedEpoch = unpack(redis.call('HMGET', row, 'revision',
       'expiresAt', 'createdAt', 'settledAt', 'resumes', 'writtenAt', 'feedEpoch'))
-    -- `settledAt` is checked too: if Redis has lost a commit, an ended row may have the revision under which a process
-    -- cached the open row.
+    -- `settledAt` is checked too: if Redis has lost a commit, an ended row may have the revision under which a process cached
+    -- the open row.
     if currentRevision ~= revision or createdAt ~= decidedCreatedAt or settledAt then return refuse() end
     if (now >= tonumber(expiresAt)) ~= (guard == 'due') then return refuse() end
     local fields = { 'status', status, 'revision', textOf(revision + 1) }

@@ -1,6 +1,6 @@
 /**
- * Finds and removes everything that Redis stores for one person. Stopping what runs, and the order of the steps, is
- * decided in `runs/erase`.
+ * Finds and removes everything that Redis stores for one person. Stopping what runs, and the order of the steps, is decided in
+ * `runs/erase`.
  */
 
 import { bucketOf, formatOwnerPath, formatStreamPath, type Owner } from '@parley/core/domain/ids';
@@ -42,8 +42,8 @@ const TURNS_PAGE = 500;
 const RECORD_LISTS = ['elicitations', 'approvals'] as const;
 
 /**
- * Finds a person's data by the indexes in their slot. Data is removed before its index, so that an interrupted erasure
- * finds the rest.
+ * Finds a person's data by the indexes in their slot. Data is removed before its index, so that an interrupted erasure finds
+ * the rest.
  */
 export function createRedisErasure(redis: Commands, onError?: (error: unknown) => void): Erasure {
   const guarded = <T>(run: () => Promise<T>) => orUnavailable(run, onError);
@@ -96,8 +96,8 @@ export function createRedisErasure(redis: Commands, onError?: (error: unknown) =
   }
 
   /**
-   * Removes deliveries that are still listed because an earlier version ended them, or because this process does not
-   * know their kind.
+   * Removes deliveries that are still listed because an earlier version ended them, or because this process does not know their
+   * kind.
    */
   async function removeListedDeliveries(owner: Owner): Promise<void> {
     const bucket = bucketOf(owner);

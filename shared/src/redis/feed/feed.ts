@@ -1,6 +1,6 @@
 /**
- * Reads feeds from Redis Streams, or derives them from a row that is alone on its stream request. Appending is not
- * here: commits do it, with append.lua.
+ * Reads feeds from Redis Streams, or derives them from a row that is alone on its stream request. Appending is not here:
+ * commits do it, with append.lua.
  */
 
 import {
@@ -51,8 +51,8 @@ interface FeedDeps {
 }
 
 /**
- * The events of an elicitation that is alone on its stream request, derived from its row. Undefined for all other
- * stream requests, and if another version stored a feed.
+ * The events of an elicitation that is alone on its stream request, derived from its row. Undefined for all other stream
+ * requests, and if another version stored a feed.
  */
 async function readOwnStream(
   { redis, onError }: FeedDeps,
@@ -68,9 +68,7 @@ async function readOwnStream(
   return entriesOf(row, writtenAt);
 }
 
-/**
- * `writtenAt` lists the times of the row's commits. A pod of an earlier version does not add the time of its commit.
- */
+/** `writtenAt` lists the times of the row's commits. A pod of an earlier version does not add the time of its commit. */
 function entriesOf(row: Row, writtenAt: string): FeedEntry[] {
   const [epoch = '', ...later] = writtenAt.split(' ');
   const times = [epoch, ...later].map(Number);
@@ -108,8 +106,8 @@ async function readFeed(
   if (first !== undefined && isSame(first.position, after)) return { type: 'entries', entries: rest };
   const [oldest] = await range(deps, key, '-', 1);
   if (oldest === undefined) return { type: 'none' };
-  // If the event after the position is the oldest one, the position's own event was just trimmed. Otherwise it was lost
-  // with the feed's tail.
+  // If the event after the position is the oldest one, the position's own event was just trimmed. Otherwise it was lost with
+  // the feed's tail.
   return first !== undefined && isSame(first.position, oldest.position) && follows(after, first.position)
     ? { type: 'entries', entries: [first, ...rest].slice(0, limit) }
     : { type: 'reset' };

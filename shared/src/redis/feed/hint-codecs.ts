@@ -1,8 +1,7 @@
 import type { AnswerMisfit } from '../../domain/elicitations/answer-misfit.ts';
 import type { ClientReplied } from '../../domain/runs/client-request.ts';
 
-// Hints share the channel of a stream request with wakes. They cannot be confused, because a wake begins with a
-// position.
+// Hints share the channel of a stream request with wakes. They cannot be confused, because a wake begins with a position.
 const MISFIT = 'misfit ';
 const REPLIED = 'replied ';
 

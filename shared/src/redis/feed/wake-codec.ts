@@ -1,6 +1,6 @@
 /**
- * The text form of wakes on Redis channels. It is decoded by hand where it can be, because a pod gets a wake for every
- * write of a turn; what a wake means is in `domain/elicitations/wake.ts`.
+ * The text form of wakes on Redis channels. It is decoded by hand where it can be, because a pod gets a wake for every write of
+ * a turn; what a wake means is in `domain/elicitations/wake.ts`.
  */
 
 import { ACTIONS, type Status } from '@parley/core/domain/elicitations/status';
@@ -17,8 +17,8 @@ import {
 } from '../../domain/elicitations/wake.ts';
 
 /**
- * Encodes the part of a wake that the caller of the commit knows; the script puts position and time before it.
- * `identity` is the result of the family's `wakeHintOf`, and `settlement` the JSON of the settlement.
+ * Encodes the part of a wake that the caller of the commit knows; the script puts position and time before it. `identity` is
+ * the result of the family's `wakeHintOf`, and `settlement` the JSON of the settlement.
  */
 export function encodeWakeTail(identity: object, settlement: string | undefined): string {
   const hint = JSON.stringify(identity);
@@ -57,8 +57,8 @@ type WakeMark = Pick<Wake, 'position' | 'at'>;
 type Tail = Record<string, unknown>;
 
 /**
- * Decodes a message. `known` reads the usual wakes without a schema, because a pod gets one for every write of a turn.
- * Anything else is parsed by the schema.
+ * Decodes a message. `known` reads the usual wakes without a schema, because a pod gets one for every write of a turn. Anything
+ * else is parsed by the schema.
  */
 function decoded<T>(
   message: string,

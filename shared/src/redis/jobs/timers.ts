@@ -10,10 +10,7 @@ const DUE_JOB = 'expire-due' satisfies JobName;
 /** The maximum number of timer queues that can be configured. */
 export const TIMER_QUEUES_MAX = 64;
 
-/**
- * How long one command of a worker waits for a job. It must be below 15 s, after which a silent connection counts as
- * dead.
- */
+/** How long one command of a worker waits for a job. It must be below 15 s, after which a silent connection counts as dead. */
 export const BLOCK_SECONDS = 10;
 
 /** The key prefix of a timer queue. Each queue has its own hash tag, as BullMQ needs on a Cluster. */
@@ -55,8 +52,7 @@ export function createDeadlineJobs(connection: Commands, queues: number): Queued
     async add({ bucket, deadline, elicitationId, delayMs }) {
       await queueFor(bucket).add(DUE_JOB, { bucket, deadline, elicitationId } satisfies DueJobData, {
         jobId: `${bucket}-${deadline}`,
-        // With this timestamp, BullMQ's due time is the deadline on the Redis clock, whatever the clock of this process
-        // says.
+        // With this timestamp, BullMQ's due time is the deadline on the Redis clock, whatever the clock of this process says.
         timestamp: deadline - delayMs,
         delay: Math.max(0, delayMs + BACKUP_DELAY_MS),
         // A failed job that stayed would block its id, so that the job could not be added again.
@@ -73,8 +69,7 @@ export function createDeadlineJobs(connection: Commands, queues: number): Queued
 export async function queuesWithJobs(redis: Commands, queues: readonly number[]): Promise<number[]> {
   const keysOf = (index: number) =>
     ['delayed', 'wait', 'active'].map((list) => `${timerPrefix(index)}:${EXPIRY_QUEUE}:${list}`);
-  // Most searches find nothing, so one command checks all keys first. On a Cluster, each queue is checked on its own
-  // server.
+  // Most searches find nothing, so one command checks all keys first. On a Cluster, each queue is checked on its own server.
   if (!redis.isCluster && (await redis.exists(...queues.flatMap(keysOf))) === 0) return [];
   const counts = await Promise.all(queues.map((index) => redis.exists(...keysOf(index))));
   return queues.filter((_, at) => (counts[at] ?? 0) > 0);

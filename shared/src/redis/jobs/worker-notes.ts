@@ -56,8 +56,7 @@ export function createWorkerNotes(
         const written = { ...note, at, startedAt, rounds: Object.fromEntries(ended) };
         const added = await redis.hset(NOTES_KEY, holder, JSON.stringify(written));
         await redis.pexpire(NOTES_KEY, KEPT_MS);
-        // Reading removes old notes. Without this, workers that restart often would fill the hash while no operator
-        // reads it.
+        // Reading removes old notes. Without this, workers that restart often would fill the hash while no operator reads it.
         if (added > 0) await readRecent(redis, at);
       }, onError),
     async remove() {

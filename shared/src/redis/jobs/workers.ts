@@ -1,6 +1,4 @@
-/**
- * Runs the jobs of the timer queues with BullMQ. What a job does is in the worker service, as processors by job name.
- */
+/** Runs the jobs of the timer queues with BullMQ. What a job does is in the worker service, as processors by job name. */
 
 import {
   type ConnectionOptions,
@@ -55,14 +53,13 @@ const UNKNOWN_RETRY_MS = 30_000;
 // This is longer than an upgrade takes. A job that still has no processor then belongs to a kind that no longer exists.
 const UNKNOWN_KEPT_MS = 7 * 24 * 3_600_000;
 /**
- * Runs the jobs of all timer queues. The queues of a process share a connection for their jobs, and each has another
- * one for blocking reads; both wait for Redis as long as necessary. A job that is too early on the Redis clock runs
- * again later.
+ * Runs the jobs of all timer queues. The queues of a process share a connection for their jobs, and each has another one for
+ * blocking reads; both wait for Redis as long as necessary. A job that is too early on the Redis clock runs again later.
  */
 export function startWorkers(options: WorkersOptions): Workers {
   const { location, timerQueues, concurrency, onError } = options;
-  // BullMQ assumes this version when it does not ask the server. For older versions it blocks for whole seconds, so
-  // every timer could be up to 1 s late.
+  // BullMQ assumes this version when it does not ask the server. For older versions it blocks for whole seconds, so every timer
+  // could be up to 1 s late.
   RedisConnection.minimumVersion = `${REDIS_MAJOR_MIN}.0.0`;
   const connection = connectWorker(location);
   connection.on('error', () => undefined);
@@ -140,8 +137,8 @@ function createRunner(
       ? await processors[job.name]({ id: job.id ?? '', data: job.data, signal })
       : whenKnown(job);
     if (again === undefined) return;
-    // The delay is computed on this process's clock, because BullMQ compares with that clock: with an absolute Redis
-    // time, a fast clock would retry in a tight loop.
+    // The delay is computed on this process's clock, because BullMQ compares with that clock: with an absolute Redis time, a
+    // fast clock would retry in a tight loop.
     await job.moveToDelayed(Date.now() + again.retryInMs, token);
     throw new DelayedError();
   };

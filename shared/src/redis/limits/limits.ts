@@ -1,6 +1,6 @@
 /**
- * Rate limits and places for all pods together, with few round trips: a pod takes points in batches. Which limits
- * exist, and their sizes, is decided by the callers.
+ * Rate limits and places for all pods together, with few round trips: a pod takes points in batches. Which limits exist, and
+ * their sizes, is decided by the callers.
  */
 
 import { bucketOf } from '@parley/core/domain/ids';
@@ -12,8 +12,8 @@ import { loadScript } from '../client/script.ts';
 import { orUnavailable, refusesWritesOnly } from '../client/unavailable.ts';
 import { createRefusals } from './refusals.ts';
 
-// Points of large budgets are taken in batches, so that most calls need no round trip. A pod holds one batch at a time,
-// and the unused rest is lost when the window ends. So each pod can lose at most this share of a budget.
+// Points of large budgets are taken in batches, so that most calls need no round trip. A pod holds one batch at a time, and the
+// unused rest is lost when the window ends. So each pod can lose at most this share of a budget.
 const BATCHES_PER_BUDGET = 500;
 // Even a budget that is used once leaves a credit in memory. Beyond this number, the oldest credits are dropped.
 const CREDITS_MAX = 10_000;

@@ -1,12 +1,12 @@
-// A pod refuses on its own for this long, and then asks Redis again, because another pod or an operator may have reset
-// the budget.
+// A pod refuses on its own for this long, and then asks Redis again, because another pod or an operator may have reset the
+// budget.
 const REFUSED_ALONE_MS = 10_000;
 // Beyond this number, the oldest entries are dropped.
 const REFUSALS_MAX = 10_000;
 
 /**
- * The budgets that this pod knows to be used up. Redis would grant nothing from them until their windows end, so
- * refusing a call costs no round trip. Times are those of `performance.now()`.
+ * The budgets that this pod knows to be used up. Redis would grant nothing from them until their windows end, so refusing a
+ * call costs no round trip. Times are those of `performance.now()`.
  */
 export interface Refusals {
   /** When the window of a used-up budget ends; undefined when Redis must be asked. */

@@ -1,7 +1,7 @@
 -- Takes points from budgets. A budget is valid for a fixed window (ms).
--- ARGV: for each counter in KEYS its budget, its window and the wanted points. Returns {granted points, ms until the
--- window ends} for each; the ms are 0 if a single point was wanted and granted. For 0 wanted points nothing is taken,
--- and {1, 0} says that some are left.
+-- ARGV: for each counter in KEYS its budget, its window and the wanted points. Returns {granted points, ms until the window
+-- ends} for each; the ms are 0 if a single point was wanted and granted. For 0 wanted points nothing is taken, and {1, 0} says
+-- that some are left.
 local function look(counter, budget)
   if tonumber(redis.call('GET', counter) or 0) < budget then return { 1, 0 } end
   return { 0, math.max(0, redis.call('PTTL', counter)) }

@@ -1,6 +1,6 @@
 /**
- * Dead letters in Redis, paged by time so that letters with equal times are neither repeated nor skipped. When a
- * webhook becomes a dead letter is decided in `delivery/deliver-webhook.ts`.
+ * Dead letters in Redis, paged by time so that letters with equal times are neither repeated nor skipped. When a webhook
+ * becomes a dead letter is decided in `delivery/deliver-webhook.ts`.
  */
 
 import type {

@@ -1,6 +1,6 @@
 /**
- * The outbox in Redis. Commits note tasks in their own scripts; this file leases them, takes the reports and searches
- * for due ones. Handling is in `delivery/dispatch.ts`.
+ * The outbox in Redis. Commits note tasks in their own scripts; this file leases them, takes the reports and searches for due
+ * ones. Handling is in `delivery/dispatch.ts`.
  */
 
 import { bucketOf, formatOwnerPath } from '@parley/core/domain/ids';

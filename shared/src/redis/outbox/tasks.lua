@@ -1,11 +1,10 @@
 -- Piece: the tasks of an outbox, each of which is leased to one process at a time.
 -- outbox: zset by due time (ms).
--- tries: hash with fields for each task: '<task>', the fencing token of its last lease; '<task> tried', the number of
--- its attempts; '<task> lent', when the lease ends (ms) on which no report has come; '<task> noted', present if the
--- task was noted again during that lease; '<task> failed', why the last attempt failed; '<task> tenant', whose list
--- contains it.
--- deliveries: zset of a tenant's tasks that leave Parley, by the time (ms) at which each was first noted. It has the
--- tasks of the outboxes, and expires only if those have lost something.
+-- tries: hash with fields for each task: '<task>', the fencing token of its last lease; '<task> tried', the number of its
+-- attempts; '<task> lent', when the lease ends (ms) on which no report has come; '<task> noted', present if the task was noted
+-- again during that lease; '<task> failed', why the last attempt failed; '<task> tenant', whose list contains it.
+-- deliveries: zset of a tenant's tasks that leave Parley, by the time (ms) at which each was first noted. It has the tasks of
+-- the outboxes, and expires only if those have lost something.
 
 local function forgetLeases(tries, task)
   redis.call('HDEL', tries, task, task .. ' tried', task .. ' lent', task .. ' noted', task .. ' failed')
@@ -31,8 +30,8 @@ local function announceTask(outbox, inMs)
   redis.call('PUBLISH', string.match(outbox, '^(.-:outbox):'), string.format('%.0f', inMs))
 end
 
--- Notes a task. It is due in `inMs`, or once the present lease has ended, and its attempts count from zero.
--- `deliveries`: the list of its tenant, or nil.
+-- Notes a task. It is due in `inMs`, or once the present lease has ended, and its attempts count from zero. `deliveries`: the
+-- list of its tenant, or nil.
 local function noteTask(outbox, tries, task, now, inMs, deliveries)
   if isLeased(outbox, tries, task, now) then
     redis.call('HSET', tries, task .. ' noted', 1)
@@ -44,12 +43,11 @@ local function noteTask(outbox, tries, task, now, inMs, deliveries)
   if deliveries then listTask(deliveries, tries, task, now) end
 end
 
--- Leases a due task for a time in ms. The token of the lease is `microseconds`, the time, which differs for every
--- lease, even after the task was removed and noted again. Returns the token, the number of attempts, and the tenant
--- whose list contains the task or ''.
+-- Leases a due task for a time in ms. The token of the lease is `microseconds`, the time, which differs for every lease, even
+-- after the task was removed and noted again. Returns the token, the number of attempts, and the tenant whose list contains the
+-- task or ''.
 local function lend(outbox, tries, task, now, lease, microseconds)
-  -- The previous holder died before reporting. The new lease also covers what was noted since, so its attempts start at
-  -- zero.
+  -- The previous holder died before reporting. The new lease also covers what was noted since, so its attempts start at zero.
   if redis.call('HDEL', tries, task .. ' noted') == 1 then
     redis.call('HDEL', tries, task .. ' tried', task .. ' failed')
   end

@@ -1,5 +1,5 @@
--- Removes tasks that are not outstanding from the list of their tenant. deliveries, tries: see outbox/tasks. KEYS after
--- these: the outbox of each task (zset). ARGV: the tasks. Returns the number of removed tasks.
+-- Removes tasks that are not outstanding from the list of their tenant. deliveries, tries: see outbox/tasks. KEYS after these:
+-- the outbox of each task (zset). ARGV: the tasks. Returns the number of removed tasks.
 local deliveries, tries = KEYS[1], KEYS[2]
 local removed = 0
 for index, task in ipairs(ARGV) do

@@ -3,10 +3,7 @@ import { bucketOfName, type Owner } from '@parley/core/domain/ids';
 import type { PageEntryName } from '../../ports/page-store.ts';
 import { ownedBy, tagOf } from '../client/keys.ts';
 
-/**
- * Hash: one entry of the hosted pages. The key contains only a hash of the id, so that reading key names gives no
- * access.
- */
+/** Hash: one entry of the hosted pages. The key contains only a hash of the id, so that reading key names gives no access. */
 export function pageEntryKey(name: PageEntryName): string {
   return keyOfPageEntry(pageEntry(name));
 }

@@ -1,5 +1,5 @@
--- Gives an entry to its first taker, and again to the same taker. Returns the value; nothing if there is no such entry,
--- or another taker has it.
+-- Gives an entry to its first taker, and again to the same taker. Returns the value; nothing if there is no such entry, or
+-- another taker has it.
 local entry, taker = KEYS[1], ARGV[1]
 local value = redis.call('HGET', entry, 'value')
 if not value then return false end

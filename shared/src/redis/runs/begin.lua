@@ -44,8 +44,8 @@ if arg.wholeInput ~= '' and redis.call('EXISTS', key.messages) == 0 then arg.inp
 local isListed = arg.parent == '' and arg.unlisted == ''
 local conversationEntry = nameConversation(arg.conversationId, arg.unlisted ~= '')
 
--- Turns that no longer exist, or were detached after they were counted, are not running. A running turn of this
--- conversation is not counted, because it ends before the new one begins.
+-- Turns that no longer exist, or were detached after they were counted, are not running. A running turn of this conversation is
+-- not counted, because it ends before the new one begins.
 local function countTurns()
   local ownCount = 0
   for _, turn in ipairs(redis.call('SMEMBERS', key.turns)) do

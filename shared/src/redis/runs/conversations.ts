@@ -1,6 +1,6 @@
 /**
- * The port of conversations on Redis: reading histories and lists. Writing is not here: begin.lua and write.lua do it
- * together with the run.
+ * The port of conversations on Redis: reading histories and lists. Writing is not here: begin.lua and write.lua do it together
+ * with the run.
  */
 
 import type { Owner } from '@parley/core/domain/ids';

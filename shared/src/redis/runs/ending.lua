@@ -8,8 +8,8 @@ local function imageBytesOf(message)
   return bytes
 end
 
--- Adds the messages of ARGV from `first` to `last` to a conversation, and removes the oldest ones beyond its limits.
--- Returns the bytes of the remaining messages, and the bytes of their images.
+-- Adds the messages of ARGV from `first` to `last` to a conversation, and removes the oldest ones beyond its limits. Returns
+-- the bytes of the remaining messages, and the bytes of their images.
 local function keepMessages(key, arg, first, last)
   local added = last - first + 1
   local bytes, imageBytes = 0, 0

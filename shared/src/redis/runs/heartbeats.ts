@@ -10,16 +10,16 @@ const NO_CHANNEL = '1';
 interface RedisHeartbeatsDeps {
   readonly redis: Commands;
   /**
-   * A channel to which only this pod subscribes, and for how long its subscription has been healthy. Absent when
-   * subscribers cannot be counted.
+   * A channel to which only this pod subscribes, and for how long its subscription has been healthy. Absent when subscribers
+   * cannot be counted.
    */
   readonly line?: { readonly channel: string; readonly healthyForMs: () => number };
   readonly onError?: (error: unknown) => void;
 }
 
 /**
- * Heartbeats as keys that expire, and a set of all pods that sent one. The value of a pod's key names its channel. When
- * a process dies, Redis ends its subscription at once, long before the key expires.
+ * Heartbeats as keys that expire, and a set of all pods that sent one. The value of a pod's key names its channel. When a
+ * process dies, Redis ends its subscription at once, long before the key expires.
  */
 export function createRedisHeartbeats({ redis, line, onError }: RedisHeartbeatsDeps): Heartbeats {
   const alive = async (pod: string) => (await orUnavailable(() => redis.exists(podKey(pod)), onError)) === 1;

@@ -1,7 +1,4 @@
-/**
- * Converts between runs and the fields of their Redis hash. Reading and writing the hash is in `runs.ts` and the
- * scripts.
- */
+/** Converts between runs and the fields of their Redis hash. Reading and writing the hash is in `runs.ts` and the scripts. */
 
 import type { StreamRef } from '@parley/core/domain/ids';
 import {

@@ -3,9 +3,9 @@ import { limitKey } from '../client/keys.ts';
 import { createRefusals } from '../limits/refusals.ts';
 
 /**
- * Wraps `begin` so that it refuses locally while the person's daily tokens are known to be used up; a large message
- * then need not be sent to Redis. A run under an idempotency key may already exist, and runs of delegates or without a
- * person have no quota, so these are never refused here.
+ * Wraps `begin` so that it refuses locally while the person's daily tokens are known to be used up; a large message then need
+ * not be sent to Redis. A run under an idempotency key may already exist, and runs of delegates or without a person have no
+ * quota, so these are never refused here.
  */
 export function withTokenRefusals(
   begin: (run: NewRun) => Promise<BeginResult>,

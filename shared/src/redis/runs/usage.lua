@@ -1,7 +1,7 @@
 -- Piece: the usage of one person's chats, updated in the step that writes.
--- usage (hash): the bytes of each entry, their `total`, and the number of `conversations`. ends (zset): the entries by
--- expiry time (ms). Entries: 'run <stream request>', 'conversation <id>', and 'unlisted <id>' for a conversation that
--- does not count as one.
+-- usage (hash): the bytes of each entry, their `total`, and the number of `conversations`. ends (zset): the entries by expiry
+-- time (ms). Entries: 'run <stream request>', 'conversation <id>', and 'unlisted <id>' for a conversation that does not count
+-- as one.
 
 local function nameConversation(id, isUnlisted) return (isUnlisted and 'unlisted ' or 'conversation ') .. id end
 

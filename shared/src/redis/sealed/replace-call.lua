@@ -1,5 +1,5 @@
--- Replaces the record of one call of a run if it has not changed. run: hash. field: the field of the call. Returns 1 if
--- the field has the new value.
+-- Replaces the record of one call of a run if it has not changed. run: hash. field: the field of the call. Returns 1 if the
+-- field has the new value.
 local run = KEYS[1]
 local field, old, new = unpack(ARGV)
 local value = redis.call('HGET', run, field)

@@ -1,5 +1,5 @@
--- Replaces the value of an owner's record if it has not changed; its expiry stays. record: string. Returns 1 if the
--- record has the new value.
+-- Replaces the value of an owner's record if it has not changed; its expiry stays. record: string. Returns 1 if the record has
+-- the new value.
 local record = KEYS[1]
 local old, new = unpack(ARGV)
 local value = redis.call('GET', record)

@@ -1,6 +1,6 @@
 /**
- * Finds and replaces sealed values outside the vault when master keys change. Sealing itself is in `vault/seal.ts`, and
- * the loop over all stores in `vault/rekey.ts`.
+ * Finds and replaces sealed values outside the vault when master keys change. Sealing itself is in `vault/seal.ts`, and the
+ * loop over all stores in `vault/rekey.ts`.
  */
 
 import { parseStreamPath } from '@parley/core/domain/ids';

@@ -1,6 +1,6 @@
 /**
- * Tells a pod which records and turns of a tenant change, and when it missed some. The changes are published by the
- * scripts that write; what a listener shows is not known here.
+ * Tells a pod which records and turns of a tenant change, and when it missed some. The changes are published by the scripts
+ * that write; what a listener shows is not known here.
  */
 
 import { isApprovalId } from '@parley/core/domain/ids';
@@ -40,9 +40,8 @@ interface WatchedTenant {
 }
 
 /**
- * The changes of tenants in Redis. While a tenant is watched, the scripts that write a record or turn publish each
- * change on the tenant's channel, numbered per bucket. A missing change is noticed by the number of the next one, or at
- * a renewal.
+ * The changes of tenants in Redis. While a tenant is watched, the scripts that write a record or turn publish each change on
+ * the tenant's channel, numbered per bucket. A missing change is noticed by the number of the next one, or at a renewal.
  */
 export function createRedisTenantChanges({ redis, subscriber, onError }: TenantChangesDeps): TenantChanges {
   const watchScript = loadScript(redis, 'tenants/watch', onError);
@@ -80,8 +79,8 @@ export function createRedisTenantChanges({ redis, subscriber, onError }: TenantC
     }
 
     /**
-     * Renews the watch. Only the latest round counts, because one that began before the subscription was renewed does
-     * not know what was missed since.
+     * Renews the watch. Only the latest round counts, because one that began before the subscription was renewed does not know
+     * what was missed since.
      */
     async function renew(): Promise<void> {
       clearTimeout(timer);

@@ -12,8 +12,8 @@ export function watchedKey(owner: Owner): string {
 }
 
 /**
- * Channel: the changes of a tenant, from all buckets; its tag belongs to no bucket. tell-change.lua derives the name
- * from a watched key.
+ * Channel: the changes of a tenant, from all buckets; its tag belongs to no bucket. tell-change.lua derives the name from a
+ * watched key.
  */
 export function changesChannel(tenant: string): string {
   return `parley:{tenants}:changes:${encodeURIComponent(tenant)}`;

@@ -1,6 +1,6 @@
 /**
- * Reads the lists of a tenant by merging one sorted set per bucket. The commits write these sets; this file only reads
- * and corrects them.
+ * Reads the lists of a tenant by merging one sorted set per bucket. The commits write these sets; this file only reads and
+ * corrects them.
  */
 
 import { BUCKET_COUNT, bucketOf, bucketOfRecordId, parseStreamPath } from '@parley/core/domain/ids';
@@ -17,10 +17,7 @@ interface ListKey {
   readonly key: string;
 }
 
-/**
- * The lists of tenants in Redis: for each kind one sorted set in each bucket, which the commits in that bucket
- * maintain.
- */
+/** The lists of tenants in Redis: for each kind one sorted set in each bucket, which the commits in that bucket maintain. */
 export function createRedisTenantLists(redis: Commands, onError?: (error: unknown) => void): TenantLists {
   const sliceScript = loadScript(redis, 'tenants/slice', onError);
   const countScript = loadScript(redis, 'tenants/count', onError);
@@ -79,8 +76,8 @@ function listsOf({ tenant, kind }: Pick<ListSliceRequest, 'tenant' | 'kind'>): L
 }
 
 /**
- * For one person, only the list of the person's bucket is read. For the person's open records it is the inbox, which
- * has the same scores.
+ * For one person, only the list of the person's bucket is read. For the person's open records it is the inbox, which has the
+ * same scores.
  */
 function listsToMerge(request: ListSliceRequest): ListKey[] {
   const { tenant, kind, state, userId } = request;
@@ -103,9 +100,7 @@ function sliceArgs(request: ListSliceRequest): (string | number)[] {
   return [state, directionOf(request), score, after?.member ?? '', PREFIXES[kind], minAgeMs, maxAgeMs, limit];
 }
 
-/**
- * The direction through the scores: the newest open entry has the highest score, and the newest ended entry the lowest.
- */
+/** The direction through the scores: the newest open entry has the highest score, and the newest ended entry the lowest. */
 function directionOf({ state, order }: Pick<ListSliceRequest, 'state' | 'order'>): 'up' | 'down' {
   return (state === 'open') === (order === 'newest') ? 'down' : 'up';
 }

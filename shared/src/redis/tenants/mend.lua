@@ -1,5 +1,5 @@
--- Makes the place of a record or turn in its tenant's list agree with its row. row: the hash. list: zset, see
--- tenants/scores. beganField, endedField: the fields of the row with these times (ms).
+-- Makes the place of a record or turn in its tenant's list agree with its row. row: the hash. list: zset, see tenants/scores.
+-- beganField, endedField: the fields of the row with these times (ms).
 local row, list = KEYS[1], KEYS[2]
 local member, beganField, endedField = unpack(ARGV, 1, 3)
 local began, ended = unpack(redis.call('HMGET', row, beganField, endedField))

@@ -11,8 +11,8 @@ export interface ToldNumbers {
   last(): NumbersByTag;
   /**
    * Compares with `told`, the numbers published so far; `before` are the numbers that had been received when `told` was
-   * requested. A change may still be on its way, so it counts as missed only if it has not come by the next comparison.
-   * Returns false when changes were missed.
+   * requested. A change may still be on its way, so it counts as missed only if it has not come by the next comparison. Returns
+   * false when changes were missed.
    */
   compare(before: NumbersByTag, told: NumbersByTag): boolean;
 }

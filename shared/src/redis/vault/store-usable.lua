@@ -1,5 +1,5 @@
--- Piece: storing a usable credential. Needs client/clock. Versions are microseconds of the clock, so that they rise
--- even after a removal. Returns the new version as text.
+-- Piece: storing a usable credential. Needs client/clock. Versions are microseconds of the clock, so that they rise even after
+-- a removal. Returns the new version as text.
 local function storeUsable(credential, sealed, currentVersion)
   local now, microseconds = readClock()
   local version = string.format('%.0f', math.max(microseconds, tonumber(currentVersion or 0) + 1))

@@ -23,8 +23,8 @@ import {
 import { recordKey, scanRecords } from './scan.ts';
 
 /**
- * Sealed credentials in Redis, one hash each: in the slot of their owner's other data, or in a separate Redis over its
- * own connection. Such a Redis must be durable: with an append-only file, and without eviction.
+ * Sealed credentials in Redis, one hash each: in the slot of their owner's other data, or in a separate Redis over its own
+ * connection. Such a Redis must be durable: with an append-only file, and without eviction.
  */
 export function createRedisVaultStore(redis: Commands, onError?: (error: unknown) => void): VaultStore {
   const load = (name: string) => loadScript(redis, name, onError);

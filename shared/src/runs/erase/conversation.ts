@@ -1,6 +1,6 @@
 /**
- * The order of steps that removes one conversation completely, even while turns of it run. Removing the data of a part
- * is in `remove-part.ts`, and erasing a person in `user.ts`.
+ * The order of steps that removes one conversation completely, even while turns of it run. Removing the data of a part is in
+ * `remove-part.ts`, and erasing a person in `user.ts`.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -30,9 +30,9 @@ const ATTEMPTS_MAX = 5;
 
 /**
  * Removes a conversation with its turns, their delegates, and all questions and approvals that name it, and revokes its
- * remembered approvals. Running turns are first stopped, on whichever pod, and open records withdrawn. Returns false if
- * there is no such conversation. After an interruption, the same call continues. Throws `unavailable`, or
- * `turn_running` when turns begin faster than they can be removed.
+ * remembered approvals. Running turns are first stopped, on whichever pod, and open records withdrawn. Returns false if there
+ * is no such conversation. After an interruption, the same call continues. Throws `unavailable`, or `turn_running` when turns
+ * begin faster than they can be removed.
  */
 export async function eraseConversation(
   deps: EraseConversationDeps,
@@ -41,8 +41,7 @@ export async function eraseConversation(
   const owner = { tenant, userId };
   const conversation = { ...owner, conversationId };
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
-    // This is repeated in every call: clients choose conversation ids, and a later conversation with this id must ask
-    // again.
+    // This is repeated in every call: clients choose conversation ids, and a later conversation with this id must ask again.
     await deps.engine.approvals.grants.revokeIn(conversation);
     const turnIds = await turnIdsOf(deps, conversation);
     const { running, last } = await deps.backend.conversations.read(conversation);

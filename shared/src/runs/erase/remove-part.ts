@@ -31,8 +31,8 @@ function streamsOf(part: StoredPart, rows: readonly Row[]): string[] {
 }
 
 /**
- * Removes what a part has stored outside the slot of its person. This must come first, because the indexes in that slot
- * are the only way to find it.
+ * Removes what a part has stored outside the slot of its person. This must come first, because the indexes in that slot are the
+ * only way to find it.
  */
 async function removeElsewhere(
   deps: RemovePartDeps,

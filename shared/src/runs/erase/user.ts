@@ -1,6 +1,6 @@
 /**
- * The order of steps that erases one person completely and can be continued after a crash. Removing the data of a part
- * is in `remove-part.ts`.
+ * The order of steps that erases one person completely and can be continued after a crash. Removing the data of a part is in
+ * `remove-part.ts`.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -19,17 +19,15 @@ export interface EraseUserDeps extends RemovePartDeps {
   readonly engine: Pick<Engine, 'openRecords' | 'withdrawRecord'>;
   /** The delivery kinds whose tasks may concern turns of the person. */
   readonly deliveryKinds: readonly string[];
-  /**
-   * Removes the links between the fenced person and accounts of other services; absent when the deployment has none.
-   */
+  /** Removes the links between the fenced person and accounts of other services; absent when the deployment has none. */
   readonly unlink: ((owner: Owner) => Promise<void>) | undefined;
   /** Revokes and deletes credentials of a person and returns their number; called until none are left. */
   readonly eraseAccounts: (owner: Owner) => Promise<number>;
   /** The rate limits that count a user's calls. */
   readonly userLimits: readonly string[];
   /**
-   * The time between ending questions and turns and removing them, in ms, in which waiters and open streams can read
-   * the end. It is skipped when nothing was open.
+   * The time between ending questions and turns and removing them, in ms, in which waiters and open streams can read the end.
+   * It is skipped when nothing was open.
    */
   readonly graceMs: number;
   /** How long one call works, in ms. Each call removes at least one part of the data. */
@@ -40,9 +38,9 @@ export interface EraseUserDeps extends RemovePartDeps {
 const FENCE_MS = 300_000;
 
 /**
- * Removes all data of one person. First it ends what is running: the terms of the turns rise, so that no pod can write
- * them, and open questions are withdrawn. Then it removes one part after another, each before the index that lists it.
- * After an interruption, the same call continues. Throws `unavailable`.
+ * Removes all data of one person. First it ends what is running: the terms of the turns rise, so that no pod can write them,
+ * and open questions are withdrawn. Then it removes one part after another, each before the index that lists it. After an
+ * interruption, the same call continues. Throws `unavailable`.
  */
 export async function eraseUser(deps: EraseUserDeps, { tenant, userId }: Owner): Promise<Erased> {
   const { erasure, pages, limits, outbox, ownerRecords, runQueue } = deps.backend;

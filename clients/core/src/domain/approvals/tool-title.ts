@@ -22,8 +22,8 @@ interface TitledCall {
 }
 
 /**
- * One line about an approval, for surfaces without cards. Agent, tool and server come first, because the server chooses
- * the title and could imitate them.
+ * One line about an approval, for surfaces without cards. Agent, tool and server come first, because the server chooses the
+ * title and could imitate them.
  */
 export function callText({ agent, tool, risk }: TitledCall): string {
   const { name, title } = tool;

@@ -54,8 +54,8 @@ export const AskInput = z
       .describe('How much harm a wrong answer can do. Inboxes begin with the highest.'),
     context: Context.optional(),
     tags: Tags.optional(),
-    // The values are checked later against the form's schema. Checking each of them here would cost more than the rest
-    // of the body.
+    // The values are checked later against the form's schema. Checking each of them here would cost more than the rest of the
+    // body.
     onUnavailable: z
       .strictObject({ content: z.record(z.string(), z.unknown()) })
       .optional()

@@ -30,10 +30,7 @@ export type Mode = (typeof MODES)[number];
 export const COMPLETIONS = ['server', 'client'] as const;
 export type Completion = (typeof COMPLETIONS)[number];
 
-/**
- * True for a terminal status. An unknown status is terminal too, because only a newer build can have ended the row with
- * it.
- */
+/** True for a terminal status. An unknown status is terminal too, because only a newer build can have ended the row with it. */
 export function isTerminal(status: Status): status is TerminalStatus {
   return status !== 'pending' && status !== 'opened';
 }

@@ -24,8 +24,8 @@ const DEPTH_MAX = 6;
 type JsonNode = { value: unknown; path: string; depth: number };
 
 /**
- * Reports a schema that is too wide, too large or too deep. It neither recurses nor serializes, and stops at the first
- * exceeded limit, so the caps limit its cost even for cyclic values.
+ * Reports a schema that is too wide, too large or too deep. It neither recurses nor serializes, and stops at the first exceeded
+ * limit, so the caps limit its cost even for cyclic values.
  */
 export function findExcess(input: unknown, caps: FormCaps, depthMax = DEPTH_MAX): Issue | undefined {
   const properties = isRecord(input) ? own(input, 'properties') : undefined;

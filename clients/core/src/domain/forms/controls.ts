@@ -1,6 +1,6 @@
 /**
- * Derives the controls of a form from its schema, once for all surfaces, so that labels, order and presets never
- * differ. Drawing a control, and checking its value, are elsewhere.
+ * Derives the controls of a form from its schema, once for all surfaces, so that labels, order and presets never differ.
+ * Drawing a control, and checking its value, are elsewhere.
  */
 
 import { isRecord } from '../plain-record.ts';
@@ -36,15 +36,13 @@ export interface FormControl {
   readonly description: string | undefined;
   readonly isRequired: boolean;
   /**
-   * The preset, from `default`. An untouched input answers it unchanged on every surface. An optional field never has
-   * an empty text or list as its preset, because an input could not distinguish that from no answer.
+   * The preset, from `default`. An untouched input answers it unchanged on every surface. An optional field never has an empty
+   * text or list as its preset, because an input could not distinguish that from no answer.
    */
   readonly initial: FormValue | undefined;
   /** The choices of a select or multi select, in order. A boolean has none; each surface has its own words for it. */
   readonly choices: readonly FormChoice[];
-  /**
-   * The minimum and the maximum: of a number, of the characters (code points) of a text, or of the number of choices.
-   */
+  /** The minimum and the maximum: of a number, of the characters (code points) of a text, or of the number of choices. */
   readonly least?: number | undefined;
   readonly most?: number | undefined;
   /** Whether a text has several lines: only if its bounds or its default require that. */
@@ -53,8 +51,8 @@ export interface FormControl {
 }
 
 /**
- * The controls of a `requestedSchema`, in its order, as every surface draws them. Accepts any value. An unreadable
- * field is omitted, and the person then sees the server's error about it.
+ * The controls of a `requestedSchema`, in its order, as every surface draws them. Accepts any value. An unreadable field is
+ * omitted, and the person then sees the server's error about it.
  */
 export function controlsOf(requestedSchema: unknown): FormControl[] {
   const { properties, required } = isRecord(requestedSchema) ? requestedSchema : {};
@@ -154,8 +152,7 @@ function nameOf(title = '', otherwise: string): string {
 }
 
 /**
- * Makes equal labels different by adding the name or value that they stand for; if even that is equal, all get their
- * position.
+ * Makes equal labels different by adding the name or value that they stand for; if even that is equal, all get their position.
  */
 function toldApart<Shown extends { readonly label: string } & Record<Key, string>, Key extends string>(
   all: Shown[],

@@ -1,6 +1,6 @@
 /**
- * Reads one field of a form schema and refuses what is outside the subset of MCP elicitation. The schema as a whole is
- * read in `schema.ts`, and answers are checked in `value.ts`.
+ * Reads one field of a form schema and refuses what is outside the subset of MCP elicitation. The schema as a whole is read in
+ * `schema.ts`, and answers are checked in `value.ts`.
  */
 
 import { joinPath } from '../issue.ts';
@@ -38,10 +38,7 @@ const choice = prose(() => ANSWER_TEXT_MAX);
 
 export const LABELS = { title, description };
 
-/**
- * The keywords of every field. `type` has already selected the shape, and `default` is checked after the rest of the
- * field.
- */
+/** The keywords of every field. `type` has already selected the shape, and `default` is checked after the rest of the field. */
 const COMMON: Record<string, Reader> = { type: (value) => value, ...LABELS, default: (value) => value };
 
 const OPTION: Shape = { name: 'choice', keywords: { const: choice, title }, needs: ['const', 'title'] };

@@ -37,10 +37,7 @@ export function faultOfFormat(format: TextFormat, text: string): string | undefi
   return fitsFormat(format, text) ? undefined : textOfFormat(format);
 }
 
-/**
- * Accepts a dot-atom, `@`, and a host name with at least two labels, as mail servers do. Quoted local parts are not
- * valid.
- */
+/** Accepts a dot-atom, `@`, and a host name with at least two labels, as mail servers do. Quoted local parts are not valid. */
 function isEmail(text: string): boolean {
   const at = text.indexOf('@');
   if (text.length > EMAIL_LENGTH_MAX || at < 1 || at > EMAIL_LOCAL_LENGTH_MAX) return false;

@@ -2,8 +2,8 @@ import { isRecord } from '../plain-record.ts';
 import { controlsOf, type FormControl } from './controls.ts';
 
 /**
- * A `requestedSchema` for clients that draw their own controls: its titles are the labels that all other surfaces show.
- * It accepts the same answers. Choices are titled as in the current protocols, which have no `enumNames`.
+ * A `requestedSchema` for clients that draw their own controls: its titles are the labels that all other surfaces show. It
+ * accepts the same answers. Choices are titled as in the current protocols, which have no `enumNames`.
  */
 export function labelledSchema<Schema>(requestedSchema: Schema): Schema {
   if (!isRecord(requestedSchema) || !isRecord(requestedSchema.properties)) return requestedSchema;

@@ -12,8 +12,8 @@ interface LinearPattern {
 }
 
 /**
- * Compiles an untrusted pattern in JavaScript syntax with RE2, which has neither look-around nor back-references.
- * Throws for other patterns.
+ * Compiles an untrusted pattern in JavaScript syntax with RE2, which has neither look-around nor back-references. Throws for
+ * other patterns.
  */
 export function compileLinear(pattern: string): LinearPattern {
   if (pattern.length > PATTERN_LENGTH_MAX) throw new Error('The pattern is too long.');

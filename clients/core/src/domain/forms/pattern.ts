@@ -5,14 +5,14 @@ import type { FormField, FormValue } from './value.ts';
 /** The maximum size of all patterns of a form together, in compiled instructions. */
 export const PATTERN_SIZE_MAX = 500;
 /**
- * The longest text that a field with a pattern accepts. The matching time is proportional to this length and to the
- * pattern's size.
+ * The longest text that a field with a pattern accepts. The matching time is proportional to this length and to the pattern's
+ * size.
  */
 const MATCHED_LENGTH_MAX = 1_000;
 
 /**
- * The size of a `pattern` in compiled instructions, or why it cannot be used. Patterns are untrusted, so RE2 matches
- * them in linear time; it has neither look-around nor back-references.
+ * The size of a `pattern` in compiled instructions, or why it cannot be used. Patterns are untrusted, so RE2 matches them in
+ * linear time; it has neither look-around nor back-references.
  */
 export function sizeOfPattern(pattern: string): number | { readonly fault: string } {
   if (pattern.length > PATTERN_LENGTH_MAX)
@@ -25,8 +25,8 @@ export function sizeOfPattern(pattern: string): number | { readonly fault: strin
 }
 
 /**
- * The message for a value that does not match its field's pattern, or is no multiple of the required step; undefined
- * for any other value.
+ * The message for a value that does not match its field's pattern, or is no multiple of the required step; undefined for any
+ * other value.
  */
 export function faultOfMatch(field: FormField, value: FormValue): string | undefined {
   if ('multipleOf' in field && field.multipleOf !== undefined && typeof value === 'number')

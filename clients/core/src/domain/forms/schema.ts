@@ -50,9 +50,9 @@ export interface FormSchemaOptions {
 }
 
 /**
- * Checks a `requestedSchema` against the subset (MCP 2025-11-25 and 2026-07-28). Returns a copy, which would pass the
- * same check unchanged. Accepts any plain data and never throws. Size, width and depth are checked first. A key with
- * the value `undefined` counts as absent.
+ * Checks a `requestedSchema` against the subset (MCP 2025-11-25 and 2026-07-28). Returns a copy, which would pass the same
+ * check unchanged. Accepts any plain data and never throws. Size, width and depth are checked first. A key with the value
+ * `undefined` counts as absent.
  */
 export function checkFormSchema(
   input: unknown,

@@ -1,6 +1,6 @@
 /**
- * The pieces from which the schema reader is built: shapes, keyword readers, and hints for unsupported keywords. Which
- * keywords a field may have is in `field.ts`.
+ * The pieces from which the schema reader is built: shapes, keyword readers, and hints for unsupported keywords. Which keywords
+ * a field may have is in `field.ts`.
  */
 
 import { addIssue, type Issue, joinPath, shownName } from '../issue.ts';
@@ -11,9 +11,7 @@ import type { FormCaps } from './bounds.ts';
 export type SchemaReading = {
   issues: Issue[];
   caps: FormCaps;
-  /**
-   * The compiled size that further patterns of the form may have together. If absent, the form may have no patterns.
-   */
+  /** The compiled size that further patterns of the form may have together. If absent, the form may have no patterns. */
   patternRoom?: number;
 };
 

@@ -1,6 +1,6 @@
 /**
- * The number that a person typed, in plain or scientific notation. Undefined for other notations, such as hexadecimal
- * or grouped digits. A text with a fraction is no integer, even if it would be rounded to one.
+ * The number that a person typed, in plain or scientific notation. Undefined for other notations, such as hexadecimal or
+ * grouped digits. A text with a fraction is no integer, even if it would be rounded to one.
  */
 export function readTypedNumber(kind: 'number' | 'integer', text: string): number | undefined {
   const plain = text.replace(/^\u2212/, '-');

@@ -1,6 +1,6 @@
 /**
- * The types of form fields and values, and the check of one value. Schemas are read in `field.ts`, and whole answers
- * are checked in `answer.ts`.
+ * The types of form fields and values, and the check of one value. Schemas are read in `field.ts`, and whole answers are
+ * checked in `answer.ts`.
  */
 
 import { lengthOf } from '../text.ts';

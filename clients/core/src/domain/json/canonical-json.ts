@@ -1,6 +1,6 @@
 /**
- * The canonical JSON (RFC 8785) of a JSON value: without white space, and with object members sorted by the UTF-16 code
- * units of their names. Undefined members are omitted.
+ * The canonical JSON (RFC 8785) of a JSON value: without white space, and with object members sorted by the UTF-16 code units
+ * of their names. Undefined members are omitted.
  */
 export function canonicalJson(value: unknown): string {
   if (value === null || typeof value !== 'object') return JSON.stringify(value) ?? 'null';

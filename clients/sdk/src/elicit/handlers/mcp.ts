@@ -14,9 +14,9 @@ export interface McpElicitResult {
 
 export interface McpHandlerOptions {
   /**
-   * Sends `elicitation/create` to the client whose call is being served: `ctx.mcpReq.elicitInput`, `server.elicitInput`
-   * or a plain request of the official SDK. The first two check the answer themselves; after an invalid answer, the
-   * question is asked again with their message, at most ten times in all.
+   * Sends `elicitation/create` to the client whose call is being served: `ctx.mcpReq.elicitInput`, `server.elicitInput` or a
+   * plain request of the official SDK. The first two check the answer themselves; after an invalid answer, the question is
+   * asked again with their message, at most ten times in all.
    */
   readonly elicit: (
     params: McpElicitParams,
@@ -68,10 +68,7 @@ const ROUNDS_MAX = 10;
 const INVALID_PARAMS = -32602;
 const MISMATCH = /does not match requested schema: (.*)$/s;
 
-/**
- * What the official SDK found wrong with an answer; undefined for any other failure. Its error does not contain the
- * answer.
- */
+/** What the official SDK found wrong with an answer; undefined for any other failure. Its error does not contain the answer. */
 function mismatchOf(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('code' in error) || error.code !== INVALID_PARAMS) return undefined;
   return MISMATCH.exec(error.message)?.[1];
