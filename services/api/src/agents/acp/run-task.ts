@@ -9,9 +9,11 @@ import type {
   PromptResponse,
   StopReason,
 } from '@agentclientprotocol/sdk';
+import { whenAborted } from '@parley/shared/async/release-on-abort';
 import { startWorkClock } from '@parley/shared/async/work-clock';
 import { limitDepth } from '@parley/shared/domain/json/depth';
 import { QuestionRefused } from '../mcp/questions/question.ts';
+import { raceAbort } from '../mcp/transports/exchange.ts';
 import { createLineReader } from '../mcp/transports/lines.ts';
 import type { RemoteTaskRules } from '../remote/result.ts';
 import { failed, type ToolCall, type ToolOutcome } from '../run/tool.ts';
@@ -120,8 +122,8 @@ async function converse(conversation: TaskConversation): Promise<ToolOutcome> {
   const { agent: peer } = connection;
   try {
     const { form, url } = questions.modes;
-    const started: InitializeResponse = await untilOver(
-      over,
+    const started: InitializeResponse = await raceAbort(
+      { signal: over },
       peer.request(methods.agent.initialize, {
         protocolVersion: PROTOCOL_VERSION,
         clientInfo: { name: 'parley', version: '1' },
@@ -131,8 +133,8 @@ async function converse(conversation: TaskConversation): Promise<ToolOutcome> {
     if (started.protocolVersion !== PROTOCOL_VERSION)
       return failed(`${agent.title} speaks another version of ACP. Nothing was done.`);
     const { cwd } = agent.program;
-    const opened: NewSessionResponse = await untilOver(
-      over,
+    const opened: NewSessionResponse = await raceAbort(
+      { signal: over },
       peer.request(methods.agent.session.new, { cwd, mcpServers: [] }),
     );
     const { sessionId } = opened;
@@ -175,12 +177,10 @@ async function endedPrompt(
 ): Promise<PromptResponse> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
-    const onOver = () => {
+    whenAborted(over, () => {
       cancel().catch(() => undefined);
       timer = setTimeout(() => reject(over.reason), CANCEL_GRACE_MS);
-    };
-    if (over.aborted) onOver();
-    else over.addEventListener('abort', onOver, { once: true });
+    });
   });
   late.catch(() => undefined);
   try {
@@ -188,16 +188,6 @@ async function endedPrompt(
   } finally {
     clearTimeout(timer);
   }
-}
-
-function untilOver<T>(over: AbortSignal, work: Promise<T>): Promise<T> {
-  work.catch(() => undefined);
-  return new Promise((resolve, reject) => {
-    const onOver = () => reject(over.reason);
-    if (over.aborted) onOver();
-    over.addEventListener('abort', onOver, { once: true });
-    work.then(resolve, reject).finally(() => over.removeEventListener('abort', onOver));
-  });
 }
 
 function createReply() {

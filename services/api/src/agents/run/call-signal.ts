@@ -1,3 +1,4 @@
+import { whenAborted } from '@parley/shared/async/release-on-abort';
 import { isInterrupted } from '@parley/shared/runs/interruption';
 
 // Shorter than the time that the end of a run waits for its calls.
@@ -13,11 +14,9 @@ export function callSignal(
 ): { readonly signal: AbortSignal; readonly release: () => void } {
   const ending = new AbortController();
   const end = () => ending.abort(signal.reason);
-  const onAbort = () => {
+  const release = whenAborted(signal, () => {
     if (isInterrupted(signal) && isDispatched()) setTimeout(end, INTERRUPTED_CALL_GRACE_MS).unref();
     else end();
-  };
-  if (signal.aborted) onAbort();
-  else signal.addEventListener('abort', onAbort, { once: true });
-  return { signal: ending.signal, release: () => signal.removeEventListener('abort', onAbort) };
+  });
+  return { signal: ending.signal, release };
 }

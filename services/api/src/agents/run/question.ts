@@ -6,6 +6,7 @@
 import type { AskInput } from '@parley/core/domain/elicitations/ask-input';
 import { isTerminal, type TerminalStatus } from '@parley/core/domain/elicitations/status';
 import { isParleyError } from '@parley/core/domain/errors';
+import { whenAborted } from '@parley/shared/async/release-on-abort';
 import { retryWhileUnavailable } from '@parley/shared/async/retry-while-unavailable';
 import type { Caller, Seen } from '@parley/shared/domain/caller';
 import { modelTextOf } from '@parley/shared/domain/elicitations/outcome';
@@ -128,14 +129,12 @@ export async function askPerson(
       const seen = performance.now() - askedAt < FRESH_MS ? asked : undefined;
       return engine.wait({ caller, id: asked.row.id, seen, signal });
     }, signal);
-  const onWithdrawn = () => void takeBack(engine, caller, asked.row.id, signal);
-  if (withdrawn?.aborted === true) onWithdrawn();
-  else withdrawn?.addEventListener('abort', onWithdrawn, { once: true });
-  // A question that has already ended, or that was just withdrawn, does not count as a wait.
+  const forget = whenAborted(withdrawn, () => void takeBack(engine, caller, asked.row.id, signal));
+  // A question that has ended, or has just been withdrawn, does not count as a wait.
   const untilEnded = async () =>
     isTerminal(asked.row.status) ? asked : await (isAsked(reach) ? waiting(wait) : wait());
-  const ended = await untilEnded().finally(() => withdrawn?.removeEventListener('abort', onWithdrawn));
-  // A run that was released during the wait must stay unchanged for its next owner.
+  const ended = await untilEnded().finally(forget);
+  // A run that was released during the wait must stay as it was for its next owner.
   signal.throwIfAborted();
   await saveSoon({ ...pause, resumedAt: ended.now, outcome: ended.row.status });
   return outcomeOf(ended);

@@ -1,5 +1,6 @@
 import { isApprovalEnded } from '@parley/core/domain/approvals/status';
 import { isSameOwner } from '@parley/core/domain/ids';
+import { whenAborted } from '@parley/shared/async/release-on-abort';
 import type { Caller } from '@parley/shared/domain/caller';
 import type { InboxItem } from '@parley/shared/elicitations/inbox';
 import { inStreamPlace, type StreamPlace } from '../../http/limits/stream-places.ts';
@@ -72,8 +73,7 @@ async function* whileSignedIn(
       () => undefined,
     );
   const checking = setInterval(check, SESSION_CHECK_MS).unref();
-  signal.addEventListener('abort', end, { once: true });
-  if (signal.aborted) end();
+  const forget = whenAborted(signal, end);
   try {
     for await (const item of itemsUntil(ending.signal)) {
       const data = changeOf(item);
@@ -87,7 +87,7 @@ async function* whileSignedIn(
     return 'cut';
   } finally {
     clearInterval(checking);
-    signal.removeEventListener('abort', end);
+    forget();
     release();
   }
 }

@@ -2,6 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isParleyError, ParleyError } from '@parley/core/domain/errors';
+import { whenAborted } from '@parley/shared/async/release-on-abort';
 import type { Caller } from '@parley/shared/domain/caller';
 import { acceptsType } from '../../http/headers/accept.ts';
 import type { Reply, RouteCall } from '../../http/route.ts';
@@ -88,10 +89,8 @@ export function createListReplies(takePage: TakePage): ReplyWithList {
       // The first page is read before the head of the reply is sent, so that an invalid cursor can still be refused.
       const first = await list.page(cursor, PAGE_MAX);
       const pieces = new ExportPieces({ list, format, first, take: () => takePage(caller), end });
-      // If the client has disconnected, the reply may never be sent, so the export is ended here.
-      const leave = () => void pieces.return();
-      if (signal.aborted) leave();
-      else signal.addEventListener('abort', leave, { once: true });
+      // A client that has left may never be sent the reply.
+      whenAborted(signal, () => void pieces.return());
       return {
         type: 'pieces',
         isCounted: true,

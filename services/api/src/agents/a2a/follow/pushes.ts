@@ -1,3 +1,4 @@
+import { whenAborted } from '@parley/shared/async/release-on-abort';
 import type { TaskWake } from '@parley/shared/async/task-wake';
 import { RunDetachedError } from '@parley/shared/runs/interruption';
 import { messageIdOf } from '../../remote/message-ids.ts';
@@ -76,9 +77,4 @@ export function followPushes(
       });
     },
   };
-}
-
-function whenAborted(signal: AbortSignal, then: () => void): void {
-  if (signal.aborted) then();
-  else signal.addEventListener('abort', then, { once: true });
 }

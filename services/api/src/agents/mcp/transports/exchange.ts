@@ -1,5 +1,6 @@
 import type { AsyncLocalStorage } from 'node:async_hooks';
 import { type JSONRPCMessage, SdkError, SdkErrorCode } from '@modelcontextprotocol/client';
+import { whenAborted } from '@parley/shared/async/release-on-abort';
 import { startWorkClock } from '@parley/shared/async/work-clock';
 import type { McpLogMessage } from '../results.ts';
 import { TASK_RESULT } from '../tasks-extension.ts';
@@ -46,9 +47,9 @@ export function startExchange({ timeoutMs, signal }: ExchangeBounds): RunningExc
   };
   const clock = startWorkClock(timeoutMs);
   clock.over.addEventListener('abort', () => fail(timedOut()), { once: true });
-  const onAbort = () => fail(new SdkError(SdkErrorCode.ConnectionClosed, 'aborted by the caller'));
-  if (signal?.aborted === true) onAbort();
-  signal?.addEventListener('abort', onAbort, { once: true });
+  const forget = whenAborted(signal, () =>
+    fail(new SdkError(SdkErrorCode.ConnectionClosed, 'aborted by the caller')),
+  );
   return {
     dispatched: false,
     signal: ending.signal,
@@ -57,7 +58,7 @@ export function startExchange({ timeoutMs, signal }: ExchangeBounds): RunningExc
     end: () => {
       isOver = true;
       clock.stop();
-      signal?.removeEventListener('abort', onAbort);
+      forget();
     },
   };
 }
@@ -65,17 +66,11 @@ export function startExchange({ timeoutMs, signal }: ExchangeBounds): RunningExc
 /** Settles as `work` does, or rejects with the signal's reason if the signal is aborted first. */
 export async function raceAbort<T>({ signal }: Pick<Exchange, 'signal'>, work: Promise<T>): Promise<T> {
   work.catch(() => undefined);
-  let onAbort: () => void = () => undefined;
+  let forget: () => void = () => undefined;
   const failed = new Promise<never>((_, reject) => {
-    onAbort = () => reject(signal.reason);
-    if (signal.aborted) onAbort();
-    else signal.addEventListener('abort', onAbort, { once: true });
+    forget = whenAborted(signal, () => reject(signal.reason));
   });
-  try {
-    return await Promise.race([work, failed]);
-  } finally {
-    signal.removeEventListener('abort', onAbort);
-  }
+  return Promise.race([work, failed]).finally(forget);
 }
 
 /** Keeps a reply that the SDK does not pass on. */

@@ -5,6 +5,7 @@ import type { ApprovalDefinition } from '@parley/core/domain/approvals/definitio
 import { isApprovalEnded, isGranted } from '@parley/core/domain/approvals/status';
 import { isParleyError } from '@parley/core/domain/errors';
 import { isRecord } from '@parley/core/domain/plain-record';
+import { whenAborted } from '@parley/shared/async/release-on-abort';
 import { retryWhileUnavailable } from '@parley/shared/async/retry-while-unavailable';
 import { isCheckable } from '@parley/shared/domain/approvals/check-arguments';
 import { type MaskedArguments, maskArguments, unmaskArguments } from '@parley/shared/domain/approvals/mask';
@@ -139,12 +140,10 @@ async function decisionOn(
   const caller = { kind: 'service', tenant: run.tenant } as const;
   const wait = () =>
     retryWhileUnavailable(() => engine.approvals.wait({ caller, id: row.id, signal }), signal);
-  const onWithdrawn = () => void takeBack(engine, caller, row.id, signal);
-  if (place.withdrawn?.aborted === true) onWithdrawn();
-  else place.withdrawn?.addEventListener('abort', onWithdrawn, { once: true });
+  const forget = whenAborted(place.withdrawn, () => void takeBack(engine, caller, row.id, signal));
   const untilEnded = async () => (isApprovalEnded(row.status) ? { row, now } : place.waiting(wait));
-  const ended = await untilEnded().finally(() => place.withdrawn?.removeEventListener('abort', onWithdrawn));
-  // A run that was released during the wait must stay unchanged for its next owner.
+  const ended = await untilEnded().finally(forget);
+  // A run that was released during the wait must stay as it was for its next owner.
   signal.throwIfAborted();
   turn.openQuestions -= 1;
   open.delete(row.id);

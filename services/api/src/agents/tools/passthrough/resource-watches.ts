@@ -1,8 +1,4 @@
-/**
- * Shares the watches of resources on one pod, and keeps them over interruptions. A single connection's watches are in
- * `agents/mcp/calls/watch.ts`.
- */
-
+import { whenAborted } from '@parley/shared/async/release-on-abort';
 import { WakeSignal } from '@parley/shared/async/wake-signal';
 import type { WantedResources, WatchEnd } from '../../mcp/calls/watch.ts';
 import type { McpFailure } from '../../mcp/results.ts';
@@ -123,12 +119,10 @@ function createServerWatch(server: WatchedServer, onEnd: () => void): ServerWatc
       return new Set(entries.keys());
     },
     async changed(signal) {
-      const onAbort = () => wake.notify();
-      signal.addEventListener('abort', onAbort);
-      if (signal.aborted) onAbort();
+      const forget = whenAborted(signal, () => wake.notify());
       const isMissing = [...entries.values()].some(({ state }) => state === 'lost');
       await wake.sleep(isMissing ? performance.now() + PAUSE_MS.max : Number.POSITIVE_INFINITY);
-      signal.removeEventListener('abort', onAbort);
+      forget();
     },
     watched(uri) {
       const entry = entries.get(uri);
@@ -210,11 +204,8 @@ function createServerWatch(server: WatchedServer, onEnd: () => void): ServerWatc
         void run();
       }
       const aborted = later<'aborted'>();
-      const onAbort = () => aborted.resolve('aborted');
-      signal.addEventListener('abort', onAbort, { once: true });
-      if (signal.aborted) onAbort();
-      const reply = await Promise.race([entry.ready.promise, aborted.promise]);
-      signal.removeEventListener('abort', onAbort);
+      const forget = whenAborted(signal, () => aborted.resolve('aborted'));
+      const reply = await Promise.race([entry.ready.promise, aborted.promise]).finally(forget);
       if (reply === 'aborted') {
         release(uri, entry, listener);
         throw signal.reason;

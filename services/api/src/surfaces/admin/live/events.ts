@@ -1,5 +1,4 @@
-/** The event stream of changes in a tenant. Collecting changes for slow readers is in `changes.ts`. */
-
+import { whenAborted } from '@parley/shared/async/release-on-abort';
 import {
   CHANGE_WORDS,
   CHANGED_KINDS,
@@ -59,9 +58,8 @@ export function eventsRoute({
     },
     async handle({ caller, signal }) {
       const release = watchers.take(caller);
-      // The caller may disconnect before the first event is requested.
-      signal.addEventListener('abort', release, { once: true });
-      if (signal.aborted) release();
+      // The caller may disconnect before the first event is asked for.
+      whenAborted(signal, release);
       return {
         type: 'events',
         events: toEvents(changesOf(tenantChanges, caller.tenant, signal), { signal, release }),

@@ -1,5 +1,4 @@
-/** The stream of a session that reports changed resources. Streams of calls are in `stream.ts`. */
-
+import { whenAborted } from '@parley/shared/async/release-on-abort';
 import { WakeSignal } from '@parley/shared/async/wake-signal';
 import type { StreamPlace } from '../../../http/limits/stream-places.ts';
 import type { Frame } from '../../../http/sse.ts';
@@ -89,9 +88,8 @@ function createStreamWatches(
       const held = await watch(uri, listener, AbortSignal.any([signal, leaving.signal]));
       // The server does not list the resource now.
       if (held === undefined) return void again();
-      leaving.signal.addEventListener('abort', held.release, { once: true });
-      if (leaving.signal.aborted) held.release();
-      else if (mayHaveChanged(uri)) tell(uri);
+      whenAborted(leaving.signal, held.release);
+      if (!leaving.signal.aborted && mayHaveChanged(uri)) tell(uri);
     } catch {
       // The server is unavailable, or the person has no account there now.
       again();
