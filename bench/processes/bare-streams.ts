@@ -14,7 +14,9 @@ const url = process.env.REDIS_URL ?? '';
 const redis = connectCommands({ kind: 'single', url });
 const subscriber = new Redis(url);
 const elicitations = createRedisElicitations({ redis, settings: backendSettings(readEnv('api', {})) });
-const secret = new TextEncoder().encode(process.env.PARLEY_JWT_SECRET ?? '');
+const hmac = { name: 'HMAC', hash: 'SHA-256' };
+const secret = Buffer.from(process.env.PARLEY_JWT_SECRET ?? '');
+const imported = crypto.subtle.importKey('raw', secret, hmac, false, ['verify']);
 const HEARTBEAT_MS = readEnv('api', {}).PARLEY_HEARTBEAT_MS;
 const SLOTS = 16;
 
@@ -46,7 +48,7 @@ async function follow(req: IncomingMessage, res: ServerResponse): Promise<void> 
   const channel = searchParams.get('channel') ?? pathname;
   const known = readers.get(channel) ?? new Set();
   readers.set(channel, known.add(res));
-  const { payload } = await jwtVerify(bearer, secret, { algorithms: ['HS256'] });
+  const { payload } = await jwtVerify(bearer, await imported, { algorithms: ['HS256'] });
   await subscriber.subscribe(channel);
   const owner = { tenant: String(payload.tenant), userId: String(payload.sub) };
   const { rows } = await elicitations.page({ owner, limit: 20 });

@@ -13,7 +13,9 @@ import { jwtVerify } from 'jose';
  */
 const redis = connectCommands({ kind: 'single', url: process.env.REDIS_URL ?? '' });
 const elicitations = createRedisElicitations({ redis, settings: backendSettings(readEnv('api', {})) });
-const secret = new TextEncoder().encode(process.env.PARLEY_JWT_SECRET ?? '');
+const hmac = { name: 'HMAC', hash: 'SHA-256' };
+const secret = Buffer.from(process.env.PARLEY_JWT_SECRET ?? '');
+const imported = crypto.subtle.importKey('raw', secret, hmac, false, ['verify']);
 
 const server = createServer((req, res) => void answer(req, res));
 redis.once('ready', () => server.listen(0, '127.0.0.1'));
@@ -24,7 +26,7 @@ server.once('listening', () => {
 });
 
 async function answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
-  const { payload } = await jwtVerify(String(req.headers.authorization).slice(7), secret, {
+  const { payload } = await jwtVerify(String(req.headers.authorization).slice(7), await imported, {
     algorithms: ['HS256'],
   });
   const chunks: Buffer[] = [];

@@ -2,7 +2,6 @@
  * Verifies user tokens by a shared secret or an issuer's keys. Service keys and the choice between the two are in `auth.ts`.
  */
 
-import { createSecretKey } from 'node:crypto';
 import { ParleyError } from '@parley/core/domain/errors';
 import { TENANT_ID } from '@parley/core/domain/ids';
 import {
@@ -85,9 +84,11 @@ export function createTokenVerifier(options: TokenOptions): TokenVerifier | unde
     };
   }
   if (secret === undefined) return undefined;
-  // jose would import a secret's bytes again for each token, but uses a key object directly.
-  const key = createSecretKey(Buffer.from(secret));
+  // jose imports the bytes of a secret again for each token, as it does with those of a KeyObject. That takes half of the time.
+  const hmac = { name: 'HMAC', hash: 'SHA-256' };
+  const imported = crypto.subtle.importKey('raw', Buffer.from(secret), hmac, false, ['verify']);
   return async (token) => {
+    const key = await imported;
     const verified = await verified401(() => jwtVerify(token, key, { ...bound, algorithms: ['HS256'] }));
     return userOf(verified, options, (claim) => claim ?? 'default');
   };
