@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { createBoundIdentity } from '../../../services/api/src/pages/identity/bound.ts';
 import { createCookieJar } from '../../../stand-ins/authorization-server/walk.ts';
 import { decideAs, requestApproval } from '../../harness/engines/approvals.ts';
+import { paced } from '../../harness/pace.ts';
 import { createTestBrowser, headingOf, SAYS, type Shown } from '../../harness/pages/browser.ts';
 import { ADA, type World } from '../../harness/pages/setup.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
@@ -372,12 +373,13 @@ describe('the page of an approval', () => {
   });
 
   test('says of one whose time is over that it is', async () => {
-    const { browser, path, read, shown } = await asked({ timeoutSeconds: 1 });
+    // Long enough that the page is opened before, also where the process waits for a core.
+    const { browser, path, read, shown } = await asked({ timeoutSeconds: Math.ceil(paced(4_000) / 1_000) });
     let late: Shown = shown;
     await waitUntil(
       async () => {
         late = await browser.open(path);
-        return late.heading !== shown.heading;
+        return late.heading === says('expired');
       },
       { what: 'the deadline' },
     );
