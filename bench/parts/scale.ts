@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { isParleyError } from '@parley/core/domain/errors';
 import { bucketOf } from '@parley/core/domain/ids';
 import { Redis } from 'ioredis';
@@ -74,7 +73,7 @@ async function onOneServer({ redisUrl, scaled, progress }: Bench): Promise<Measu
   const asked = await askMany(opened, count, people);
   const openBytes = ((await usedMemory(redis)) - empty) / count;
   progress(`scale: ${count} open questions of ${people} people`);
-  const samples = Math.min(SAMPLES, Math.floor(count / 2));
+  const samples = Math.min(SAMPLES, count);
   const sample = asked.slice(0, samples);
   const cpuUs = await redisCpu(redis, samples, async () => {
     const more = await askMany(opened, samples, people);
@@ -83,7 +82,15 @@ async function onOneServer({ redisUrl, scaled, progress }: Bench): Promise<Measu
   const before = await usedMemory(redis);
   for (const each of sample) await answer(opened, each);
   const endedBytes = openBytes + ((await usedMemory(redis)) - before) / samples;
-  const deaths = await amongDeaths(opened, asked.slice(samples, 2 * samples), { redisUrl, scaled, progress });
+  const ended = await throughDeaths(
+    opened.engine,
+    { redisUrl, progress },
+    {
+      count: scaled(DEADLINES, 6),
+      dueInSeconds: scaled(DUE_IN_SECONDS, 2),
+      overSeconds: scaled(DUE_IN_SECONDS, 2),
+    },
+  );
   const small = await neighbours(opened, scaled(LARGE_TENANT, 100));
   await opened.backend.close();
   redis.disconnect();
@@ -92,7 +99,7 @@ async function onOneServer({ redisUrl, scaled, progress }: Bench): Promise<Measu
     ...beside(`${what}: bytes of Redis each`, openBytes, COSTS.openBytes, 'bytes'),
     ...beside('one that has ended: bytes of Redis', endedBytes, COSTS.endedBytes, 'bytes'),
     { what: `${what}: CPU of Redis for a further ask and answer`, measured: `${cpuUs.toFixed(0)} us` },
-    ...deaths,
+    { ...ended, what: `among them, ${ended.what}` },
     small,
   ];
 }
@@ -106,38 +113,6 @@ function beside(what: string, measured: number, modelled: number, unit: string):
       measured: `${Math.round(measured)} ${unit}, ${Math.round(modelled)} by the model`,
       ratios: [ratio],
       aim: { atMost: WITHIN },
-    },
-  ];
-}
-
-/** Whether answers and deadlines among all these survive the death of an asking pod and of one of two workers. */
-async function amongDeaths(
-  opened: Opened,
-  asked: readonly Asked[],
-  { redisUrl, scaled, progress }: Bench,
-): Promise<Measurement[]> {
-  const deadlines = {
-    count: scaled(DEADLINES, 6),
-    dueInSeconds: scaled(DUE_IN_SECONDS, 2),
-    overSeconds: scaled(DUE_IN_SECONDS, 2),
-  };
-  let failed = 0;
-  const answering = inSlots(asked.length, 1, async (index) => {
-    const each = asked[index];
-    if (each !== undefined) await answer(opened, each).catch(() => (failed += 1));
-    await sleep((DUE_IN_SECONDS * 1_500) / SAMPLES);
-  });
-  const [ended] = await Promise.all([
-    throughDeaths(opened.engine, { redisUrl, progress }, deadlines),
-    answering,
-  ]);
-  return [
-    ended,
-    {
-      what: 'answers to others during these deaths that failed',
-      measured: `${failed} of ${asked.length}`,
-      ratios: [failed],
-      aim: { atMost: 0 },
     },
   ];
 }

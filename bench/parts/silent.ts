@@ -15,7 +15,7 @@ import { inSlots } from '../slots.ts';
 
 const STREAMS = 10_000;
 const SLOTS = 32;
-// Several heartbeats, and as long as the slowest of the things that a silent stream repeats.
+// Several heartbeats, and as long as the places of streams are not renewed.
 const QUIET_MS = 90_000;
 
 type Server = ManagedProcess & { readonly url: string };
@@ -120,7 +120,7 @@ function rowsOf({ name, aims }: Kind, count: number, held: Awaited<ReturnType<ty
   const streams = `${count.toLocaleString('en')} silent streams of kind ${name}`;
   const figure = (value: number | undefined, text: (value: number) => string, aim: number | undefined) => ({
     measured: value === undefined ? 'not measured: no /proc' : text(value),
-    ...(aim !== undefined && { ratios: [(value ?? 0) / aim], aim: { atMost: 1 } }),
+    ...(aim !== undefined && value !== undefined && { ratios: [value / aim], aim: { atMost: 1 } }),
   });
   return [
     {

@@ -55,8 +55,11 @@ export async function storm({ redisUrl, scaled, progress }: Bench): Promise<Meas
     progress(`storm: ${state.connected} are back; refused ${JSON.stringify(state.refusals)}`);
   }
   const cpu = (await cpuSecondsOf([asking.pid, answering.pid])) - cpuBefore;
-  const rough = calls.take();
+  // The calls that are still under way are the slowest.
   await calls.stop();
+  const rough = calls.take();
+  others.send({ do: 'followed' });
+  const stayed = await others.receive('followed');
   await Promise.all([readers.kill(), others.kill(), asking.stop(), answering.stop()]);
   const backSeconds = (state.lastAt - killedAt) / 1e6;
   const p99 = [calm, rough].map(({ took }) => quantile(took, 0.99)) as [number, number];
@@ -79,6 +82,12 @@ export async function storm({ redisUrl, scaled, progress }: Bench): Promise<Meas
       measured: `p99 ${milliseconds(p99[1])} and ${milliseconds(p99[0])}, p50 ${milliseconds(quantile(rough.took, 0.5))} and ${milliseconds(quantile(calm.took, 0.5))}, max ${milliseconds(Math.max(...rough.took))}`,
       ratios: [p99[1] / p99[0]],
       aim: { atMost: 2 },
+    },
+    {
+      what: `${readersText}: streams of the other one that broke`,
+      measured: `${count - stayed.connected} open no more, refused ${JSON.stringify(stayed.refusals)}`,
+      ratios: [Object.values(stayed.refusals).reduce((sum, refused) => sum + refused, 0)],
+      aim: { atMost: 0 },
     },
     {
       what: `${readersText}: CPU of the other pods for each`,

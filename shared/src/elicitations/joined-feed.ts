@@ -163,11 +163,9 @@ function joinedEnd<T extends FamilyTypes>(
   if (seen === undefined || ending === undefined) return undefined;
   const row = { ...seen.row, ...ending };
   const event = family.eventOf(row.id, row.revision, row.status, row.settlement);
-  const record = storedRecordOf(row);
-  return {
-    at: position,
-    item: itemOf({ position, at: read.at, event }, new Map([[row.id, record]]), read.at),
-  };
+  const item = itemOf({ position, at: read.at, event }, new Map([[row.id, storedRecordOf(row)]]), read.at);
+  // An ending that only a newer build knows has fields that its wake does not carry.
+  return item === undefined || item.type === 'other' ? undefined : { at: position, item };
 }
 
 function recordIdOf(event: StreamEvent): string | undefined {

@@ -69,12 +69,11 @@ async function* follow<Live extends LiveItem>(
   const wakeSignal = new WakeSignal(input.signal);
   const due = new DueItems(liveItemOf);
   const subscription = deps.wakes.subscribe(input.stream, (signal) => {
-    // What this process knows of a record is forgotten with its end.
-    const ended = signal.type === 'event' ? endIn(deps, signal.event) : undefined;
-    if (signal.type === 'event') endedByWake(deps, signal.event);
-    if (due.add(signal, ended)) wakeSignal.notify();
+    if (due.add(signal, endIn(deps, signal))) wakeSignal.notify();
+    // The other readers of the stream get this wake now, and need what the process knows of the record, too.
+    if (signal.type === 'event') queueMicrotask(() => endedByWake(deps, signal.event));
   });
-  const place: FeedPlace = { position: input.after, seen: false };
+  const place: FeedPlace = { position: input.after, told: [], seen: false };
   const reads = new SleeperReads();
   let readBy = 0;
   try {
@@ -89,8 +88,7 @@ async function* follow<Live extends LiveItem>(
         if (place.isGone === true) return;
         readBy = performance.now() + reads.readerPauseMs(deps.settings.recheckMs);
       } else if (next.type === 'end') {
-        place.position = next.at;
-        place.seen = true;
+        place.told.push(next.at);
         if (next.item !== undefined) yield next.item;
       } else yield next;
     }
@@ -105,8 +103,8 @@ interface ToldEnd extends JoinedEntry {
   readonly type: 'end';
 }
 
-function endIn(deps: FamiliesDeps, wake: Wake): ToldEnd | undefined {
-  const entry = endOf(deps, wake);
+function endIn(deps: FamiliesDeps, signal: BusSignal<Wake>): ToldEnd | undefined {
+  const entry = signal.type === 'event' ? endOf(deps, signal.event) : undefined;
   return entry && { type: 'end', ...entry };
 }
 
@@ -128,7 +126,8 @@ class DueItems<Live> {
    * due before.
    */
   add(signal: BusSignal<Wake>, ended: ToldEnd | undefined): boolean {
-    const item = ended ?? this.#itemOf(signal);
+    // An end holds its question, of which a slow reader keeps one page.
+    const item = (this.#items.length < FEED_PAGE ? ended : undefined) ?? this.#itemOf(signal);
     // A read that has not begun finds the end, too.
     if (item === undefined || ((item === 'read' || item === ended) && this.#items.at(-1) === 'read'))
       return false;
@@ -151,16 +150,28 @@ class DueItems<Live> {
 
 /** How far a reader has read. */
 interface FeedPlace {
+  /** The last event that was read. */
   position: FeedPosition | undefined;
+  /** The ends right after it that wakes told. The next read must find them there. */
+  told: FeedPosition[];
   /** True once the reader has found the feed. */
   seen: boolean;
   /** True when the feed no longer exists. */
   isGone?: boolean;
 }
 
-/** True for the entry right after the place: nothing was written in between, and the wake tells all that a read would. */
-function follows({ position }: FeedPlace, { at }: ToldEnd): boolean {
-  return position?.epoch === at.epoch && eventNumberOf(position) + 1 === eventNumberOf(at);
+/** True for the event right after all that were read and told, by its number. The next read compares the whole position. */
+function follows({ position, told }: FeedPlace, { at }: ToldEnd): boolean {
+  const last = told.at(-1) ?? position;
+  if (last === undefined || told.length >= FEED_PAGE - 1) return false;
+  return last.epoch === at.epoch && eventNumberOf(last) + 1 === eventNumberOf(at);
+}
+
+/** False where the feed has lost an event of which a wake told. */
+function hasTold(joined: readonly JoinedEntry[], { told }: FeedPlace): boolean {
+  return told.every(
+    ({ epoch, seq }, index) => joined[index]?.at.epoch === epoch && joined[index].at.seq === seq,
+  );
 }
 
 /** Reads the feed from a place to its end, or until Redis is unavailable. */
@@ -172,17 +183,20 @@ async function* readOn(
 ): AsyncGenerator<WatchItem, void> {
   for (;;) {
     const page = await reads.read(() => readPage(deps, stream, place.position));
-    if (page?.type === 'reset') {
+    if (page?.type === 'reset' || (page?.type === 'joined' && !hasTold(page.joined, place))) {
       yield { type: 'reset' };
       place.position = undefined;
+      place.told = [];
       continue;
     }
     place.isGone = page?.type === 'none' && place.seen;
     if (page?.type !== 'joined') return;
     place.seen = true;
-    for (const { item, at } of page.joined) {
+    const toldCount = place.told.length;
+    place.told = [];
+    for (const [index, { item, at }] of page.joined.entries()) {
       place.position = at;
-      if (item !== undefined) yield item;
+      if (item !== undefined && index >= toldCount) yield item;
     }
     if (page.joined.length < FEED_PAGE) return;
   }

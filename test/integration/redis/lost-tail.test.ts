@@ -1,4 +1,5 @@
 import { eventNumberOf, type FeedPosition, parseFeedPosition } from '@parley/core/domain/events';
+import type { StreamRef } from '@parley/core/domain/ids';
 import type { RunRef } from '@parley/shared/domain/runs/run';
 import type { TurnEvent } from '@parley/shared/domain/runs/turn-events';
 import type { Engine } from '@parley/shared/elicitations/engine';
@@ -19,6 +20,7 @@ import { ROOMY } from '../../harness/engines/settings.ts';
 import { turnOf } from '../../harness/engines/turn-writes.ts';
 import { redisCommand } from '../../harness/redis/redis-command.ts';
 import { type RedisServer, startRedis } from '../../harness/redis/redis-server.ts';
+import { waitUntil } from '../../harness/wait-until.ts';
 import { single } from '../../harness/worker/setup.ts';
 
 let redis: RedisServer;
@@ -66,6 +68,59 @@ it('readers that have an event which Redis lost are reset, and get the event tha
   expect((await open.first(5)).map(brief)).toEqual([first.id, lost.id, 'reset', first.id, next.id]);
   const returned = readAll(await engine.watch({ ...watching, ...(after && { after }) }));
   expect((await returned.first(3)).map(brief)).toEqual(['reset', first.id, next.id]);
+});
+
+/** A reader on another pod, which hears of ends alone and looks again often. Ends reach it by their wakes. */
+async function followEnds(stream: StreamRef) {
+  const { wakes } = pods.second;
+  let isLost = false;
+  const losing: typeof wakes = {
+    publish: (...args) => wakes.publish(...args),
+    subscribe: (topic, listener) =>
+      wakes.subscribe(topic, (signal) => {
+        const isAsk =
+          signal.type === 'event' && 'status' in signal.event && signal.event.status === 'pending';
+        if (!(isLost && isAsk)) listener(signal);
+      }),
+  };
+  const second = engineOn(pods.second, { wakes: losing, settings: { recheckMs: 300 } });
+  const reader = readAll(await second.watch({ stream, evenIfSilent: false, signal: stop.signal }));
+  return {
+    reader,
+    loseAsks() {
+      isLost = true;
+    },
+  };
+}
+
+it('a reader is reset that was told an end after an event which Redis lost', async () => {
+  const stream = newStream();
+  const { row: first } = await askQuestion(engine, stream);
+  const rollBack = await copyOf(feedKey(stream));
+  const { row: lost } = await askQuestion(engine, stream);
+  const { reader, loseAsks } = await followEnds(stream);
+  await reader.first(2);
+  await rollBack();
+  loseAsks();
+  const { row: next } = await askQuestion(engine, stream);
+  await answerQuestion(engine, stream, first.id, 'decline');
+  const after = ['reset', first.id, next.id, first.id];
+  await waitUntil(() => reader.seen.some(({ type }) => type === 'reset'), { what: 'a reset' });
+  const seen = (await reader.first(reader.seen.map(brief).indexOf('reset') + 4)).map(brief);
+  expect(seen.slice(0, 2)).toEqual([first.id, lost.id]);
+  expect(seen.slice(-4)).toEqual(after);
+});
+
+it('a reader is reset that was told an end which Redis lost', async () => {
+  const stream = newStream();
+  const { row } = await askQuestion(engine, stream);
+  const { reader } = await followEnds(stream);
+  await reader.first(1);
+  const rollBack = await copyOf(feedKey(stream), elicitationKey(row.id));
+  await answerQuestion(engine, stream, row.id, 'decline');
+  await reader.first(2);
+  await rollBack();
+  expect((await reader.first(4)).map(brief).slice(2)).toEqual(['reset', row.id]);
 });
 
 it('readers of a question that is alone on its stream request are reset, too, and no feed is stored for it', async () => {

@@ -1,9 +1,12 @@
+import type { Status } from '@parley/core/domain/elicitations/status';
 import { eventNumberOf, parseFeedPosition } from '@parley/core/domain/events';
 import type { StreamRef } from '@parley/core/domain/ids';
+import type { ApprovalInput } from '@parley/shared/domain/approvals/response-input';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import type { WatchInput, WatchItem } from '@parley/shared/elicitations/watch';
 import type { Feed } from '@parley/shared/ports/elicitations/feed';
 import { describe, expect, it } from 'vitest';
+import { decideAs, requestApproval } from '../../../harness/engines/approvals.ts';
 import type { Contract } from '../../../harness/engines/contract.ts';
 import { deafEngineOn, engineOn } from '../../../harness/engines/engines.ts';
 import { expectCode, type Reader, readAll } from '../../../harness/engines/observe.ts';
@@ -15,9 +18,47 @@ import {
   send,
   serviceOf,
 } from '../../../harness/engines/questions.ts';
+import { waitUntil } from '../../../harness/wait-until.ts';
 
 function brief(item: WatchItem): string {
   return item.type === 'elicitation' ? `${item.event} ${item.elicitation.status}` : item.type;
+}
+
+/** How records end that a reader has seen. `begin` returns the id of the record. */
+const ENDS: Readonly<Record<string, End>> = {
+  accepted: answeredBy('accept', { colour: 'red' }),
+  declined: answeredBy('decline'),
+  cancelled: answeredBy('cancel'),
+  withdrawn: {
+    ...answeredBy('cancel'),
+    end: (engine, stream, id) => engine.withdraw({ caller: serviceOf(stream), id, reason: 'gone' }),
+  },
+  expired: {
+    begin: async (engine, stream) => (await askQuestion(engine, stream, { timeoutSeconds: 1 })).row.id,
+    end: (engine, _stream, id) =>
+      waitUntil(async () => (await engine.expire(id)).type === 'expired', { what: 'the deadline' }),
+  },
+  approved: decidedBy({ decision: 'approve' }),
+  denied: decidedBy({ decision: 'deny', reason: 'not today' }),
+};
+
+interface End {
+  readonly begin: (engine: Engine, stream: StreamRef) => Promise<string>;
+  readonly end: (engine: Engine, stream: StreamRef, id: string) => Promise<unknown>;
+}
+
+function answeredBy(action: 'accept' | 'decline' | 'cancel', content?: Record<string, string>): End {
+  return {
+    begin: async (engine, stream) => (await askQuestion(engine, stream)).row.id,
+    end: (engine, stream, id) => answerQuestion(engine, stream, id, action, content),
+  };
+}
+
+function decidedBy(response: ApprovalInput): End {
+  return {
+    begin: async (engine, stream) => (await requestApproval(engine, stream)).row.id,
+    end: (engine, stream, id) => decideAs(engine, stream, id, response),
+  };
 }
 
 /** Following a stream request from any pod. */
@@ -124,23 +165,37 @@ export function watchContract(contract: Contract): void {
         },
       };
       const second = engineOn(pods.second, { feed: counted });
-      for (const end of ['accept', 'decline', 'cancel', 'withdraw'] as const) {
+      for (const [name, end] of Object.entries(ENDS)) {
         const stream = newStream();
-        const { row } = await askQuestion(first, stream);
-        const reader = await follow(second, stream);
-        await reader.first(1);
-        // With the event of this question, the reader has surely subscribed.
+        const id = await end.begin(first, stream);
+        const readers = [await follow(second, stream), await follow(second, stream)];
+        for (const reader of readers) await reader.first(1);
+        // With the event of this question, the readers have surely subscribed.
         await askQuestion(first, stream);
-        await reader.first(2);
+        for (const reader of readers) await reader.first(2);
         reads = 0;
-        if (end === 'withdraw')
-          await first.withdraw({ caller: serviceOf(stream), id: row.id, reason: 'gone' });
-        else
-          await answerQuestion(first, stream, row.id, end, end === 'accept' ? { colour: 'red' } : undefined);
-        const items = await reader.first(3);
-        expect(reads).toBe(0);
-        expect(items.map(strip)).toEqual((await (await follow(first, stream)).first(3)).map(strip));
+        await end.end(first, stream, id);
+        for (const reader of readers) await reader.first(3);
+        expect(reads, name).toBe(0);
+        // The next event is read, after the end of which the wake told.
+        await askQuestion(first, stream);
+        const replay = (await (await follow(first, stream)).first(4)).map(strip);
+        for (const reader of readers)
+          expect((await reader.first(4)).slice(2).map(strip), name).toEqual(replay.slice(2));
       }
+    });
+
+    it('reads an ending that only a newer build knows, with all its fields', async () => {
+      const { first, pods } = contract;
+      const stream = newStream();
+      const { row } = await askQuestion(first, stream);
+      const reader = await follow(contract.second, stream);
+      await reader.first(1);
+      const status = 'delegated' as Status;
+      const fields = { elicitationId: row.id, revision: 2, status, votes: [1, 2] };
+      const event = { type: 'elicitation-resolved', ...fields } as const;
+      await pods.backend.elicitations.commit(row, { status, settlement: {}, event, guard: 'open' });
+      expect((await reader.first(2))[1]).toMatchObject({ type: 'other', event });
     });
 
     it('reads what it has missed where the wake before that of an end was lost', async () => {
@@ -217,7 +272,6 @@ export function watchContract(contract: Contract): void {
 
 /** An item without the time of its reading. */
 function strip(item: WatchItem): WatchItem {
-  return item.type === 'elicitation'
-    ? { ...item, elicitation: { ...item.elicitation, serverTime: '' } }
-    : item;
+  if (item.type === 'elicitation') return { ...item, elicitation: { ...item.elicitation, serverTime: '' } };
+  return item.type === 'approval' ? { ...item, approval: { ...item.approval, serverTime: '' } } : item;
 }
