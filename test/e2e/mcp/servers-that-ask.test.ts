@@ -66,7 +66,7 @@ mcpOffer: { tools: [{ server: writer }, { server: old_writer }] }
     PARLEY_VAULT_KEYS: `one:${randomBytes(32).toString('base64')}`,
     // A pod on a busy machine must not be mistaken for a dead one.
     PARLEY_LEASE_MS: '10000',
-    PARLEY_TAKE_OVER_MS: '250',
+    PARLEY_TAKE_OVER_MS: '1000',
     PARLEY_DRAIN_MS: '8000',
   };
   await site.worker(env);

@@ -36,7 +36,7 @@ mcpOffer: { tools: [{ server: desk, prefix: false, task: always }] }
     PARLEY_CONFIG: config,
     PARLEY_JWT_SECRET: SECRET,
     PARLEY_VAULT_KEYS: KEYS,
-    PARLEY_TAKE_OVER_MS: '250',
+    PARLEY_TAKE_OVER_MS: '1000',
   };
   await site.worker(env);
   pods = await Promise.all([site.pod(env), site.pod(env), site.pod(env)]);

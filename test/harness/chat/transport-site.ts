@@ -65,9 +65,9 @@ const DESK =
 
 /**
  * A starved pod keeps its place, and one that is gone refuses its check at once. A test takes a pod that is to
- * end out of the balancer by itself, or has clients that try again. Every check opens a connection, which costs as long as the site stands.
+ * end out of the balancer by itself, or has clients that try again.
  */
-const PATIENT_HEALTH = { healthIntervalMs: 500, healthTimeoutMs: 30_000 };
+const PATIENT_HEALTH = { healthTimeoutMs: 30_000 };
 
 /** Opens a site whose agent replies by the script. */
 export async function openChatSite(options: ChatSiteOptions): Promise<ChatSite> {
@@ -95,7 +95,8 @@ ${servers === '' ? '' : `mcpServers:\n${servers}`}`,
     PARLEY_JWT_SECRET: SECRET,
     // So short that a killed pod is noticed soon, and so long that no starved pod loses its turn to another.
     PARLEY_LEASE_MS: '10000',
-    PARLEY_TAKE_OVER_MS: '250',
+    // Each look costs the worker a job, all the time that the site stands.
+    PARLEY_TAKE_OVER_MS: '1000',
     PARLEY_DRAIN_MS: '8000',
     ...more,
   };

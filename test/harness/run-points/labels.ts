@@ -55,15 +55,12 @@ function isUntouched(what: string, when: (typeof WHEN)[number]): boolean {
   return when === 'before' ? what === 'the beginning' : what === 'the end';
 }
 
-// test/integration/turns/take-over.test.ts has an owner die at each write, before and after it. A daily run kills real pods
-// where more than the record of the run decides: while text streams, and at the end. At the beginning and at a question
-// test/e2e/chat has real pods die.
-const DAILY: readonly string[] = ['after some text', 'after the end'];
-
+// Not daily: test/integration/turns/take-over.test.ts has an owner die at each write, before and after it, and test/e2e/chat
+// has real pods die at the beginning, while text streams and at a question.
 const atWrites: readonly Label[] = WRITES.flatMap(([what, matches, before, after]) =>
   WHEN.map((when) => ({
     name: `${when} ${what}`,
-    isDaily: DAILY.includes(`${when} ${what}`),
+    isDaily: false,
     booking: when === 'before' ? before : after,
     owners: isUntouched(what, when) ? 1 : 2,
     set: (aim: Aim) => ({
@@ -97,7 +94,8 @@ const inCalls: readonly Label[] = [
   ...(['book', 'look'] as const).map(
     (tool): Label => ({
       name: `while the tool works: ${tool}`,
-      isDaily: tool === 'book',
+      // The first owner dies so in `after the unknown outcome`.
+      isDaily: false,
       booking: tool === 'book' ? 'unknown' : undefined,
       set: ({ site, talk, fire, fired }) => ({
         async onCall(call) {

@@ -73,7 +73,7 @@ export interface RunSiteOptions {
 /** Settings under which a take-over happens within one or two seconds. */
 export const QUICK_ENV: Env = {
   PARLEY_LEASE_MS: '1000',
-  PARLEY_TAKE_OVER_MS: '250',
+  PARLEY_TAKE_OVER_MS: '500',
   PARLEY_DRAIN_MS: '8000',
   // A run at full size kills pods faster than any turn could.
   PARLEY_LIMIT_TURN_DEATHS: '1000',

@@ -26,7 +26,7 @@ export interface PodPairOptions {
 
 /** Starts a proxy that has no pods yet. It picks them in turn, or at random. */
 export function openBalancer(pick?: 'random'): Promise<RoundRobin> {
-  return createRoundRobin({ targets: [], healthIntervalMs: 500, ...(pick !== undefined && { pick }) });
+  return createRoundRobin({ targets: [], ...(pick !== undefined && { pick }) });
 }
 
 /** Starts them on the Redis of a site. */
@@ -43,7 +43,7 @@ export async function openPodPair(
     PARLEY_VAULT_KEYS: `one:${randomBytes(32).toString('base64')}`,
     // A pod on a busy machine must not be mistaken for a dead one.
     PARLEY_LEASE_MS: '10000',
-    PARLEY_TAKE_OVER_MS: '250',
+    PARLEY_TAKE_OVER_MS: '1000',
     ...options.env,
   };
   await site.worker(env);
