@@ -32,7 +32,7 @@ function people() {
 /** A run that waits for its person. */
 export const waitingRun: Mourner = {
   name: 'stock clients of AG-UI answer on another pod, and read the rest there',
-  async test(dies) {
+  async test({ dies }) {
     const asked = await Promise.all(
       (await people()).map(async ({ client, ...one }) => {
         const agent = client(0);
@@ -56,10 +56,10 @@ export const waitingRun: Mourner = {
 /** A run whose model speaks. */
 export const speakingRun: Mourner = {
   name: 'stock clients of AG-UI replace what the pod had said by what the next one says',
-  async test(dies) {
+  async test({ held, dies, goesOn }) {
     const runId = randomUUID();
     const text = `count ${randomUUID()}`;
-    chats.gate.hold();
+    await held();
     const reading = await Promise.all(
       (await people()).map(async ({ client, begin }) => ({ client, dying: await begin(runId, text) })),
     );
@@ -74,7 +74,7 @@ export const speakingRun: Mourner = {
     await waitUntil(() => readers.every(({ agent }) => textOfAgent(agent) !== ''), { what: 'the readers' });
     const { replaced } = await dies();
     for (const { dying } of reading) await expect(dying.text()).rejects.toThrow();
-    chats.gate.release();
+    await goesOn();
     for (const [at, { agent, done }] of readers.entries()) {
       const { types, end } = await done;
       expect(textOfAgent(agent)).toBe(`${text} ${RECITAL}`);

@@ -116,7 +116,7 @@ export function cellsOn(chats: ChatSite): Cells {
       const isWaiting = callsIn(message).some(({ state }) => state === 'approval-requested');
       return !isWaiting && !asWaiting(message) && textOf(message);
     };
-    return waitUntil(shownNow, { what: 'the whole reply' });
+    return waitUntil(shownNow, { what: 'the whole reply', everyMs: 100 });
   }
 
   const complete = async (talk: Talk) => void (talk.asked && (await decide(ACTS, talk)));

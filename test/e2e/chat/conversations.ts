@@ -54,9 +54,11 @@ export const conversationsFile = (echoUrl: string) => ({
 `,
 });
 
-/** "echo x" calls the tool; "count" alone gives a very long reply. */
+const COUNTED = 'one two three '.repeat(50);
+
+/** "echo x" calls the tool; "count" alone gives a long reply. */
 export function echoingLine({ userText, results }: Turn): ScriptedReply | undefined {
-  if (userText === 'count') return { text: 'one two three '.repeat(400) };
+  if (userText === 'count') return { text: COUNTED };
   if (userText.startsWith('echo') && results.length === 0)
     return { calls: [{ name: 'echo__echo', arguments: { text: userText.slice(5) } }] };
   return undefined;
@@ -432,7 +434,7 @@ export function conversations(the: () => ChatSite): void {
       })) {
         text += chunk.choices[0]?.delta.content ?? '';
       }
-      expect(text).toBe('one two three '.repeat(400));
+      expect(text).toBe(COUNTED);
       const whole = await client.chat.completions.create({
         model: 'helper',
         messages: [{ role: 'user', content: 'hi' }],
@@ -502,7 +504,7 @@ export function conversations(the: () => ChatSite): void {
 /** A turn that its pod holds while it asks. */
 export const heldTurn: Mourner = {
   name: 'a held turn continues, for the same reader, with the same question',
-  async test(dies) {
+  async test({ dies }) {
     const { authorization } = await person();
     const chat = await say({ authorization, text: 'ask me', chatId: 'c1', pod: 0 });
     const elicitationId = await untilAsked(chat);

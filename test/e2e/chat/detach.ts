@@ -72,7 +72,7 @@ export function detachedTurns(the: () => ChatSite): void {
 /** A turn that was detached while it asks. */
 export const detachedTurn: Mourner = {
   name: 'a detached turn ends its stream with its question; a second pod takes the answer, a third streams the rest',
-  async test(dies) {
+  async test({ dies }) {
     const { authorization } = await person();
     const chat = await say({ authorization, text: 'ask', chatId: 'detach-1', delivery: 'detach' });
     const message = await chat.done;

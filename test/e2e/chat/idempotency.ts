@@ -6,7 +6,7 @@ import type { ChatSite } from '../../harness/chat/transport-site.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import type { Mourner } from './shared-death.ts';
 
-export const RECITAL = 'one two three '.repeat(40);
+export const RECITAL = 'one two three '.repeat(15);
 
 /** "ask" asks the person; "count" gives a long reply; "refuse" makes the model fail; other texts are repeated. */
 export function repeatingLine({ userText, results }: Turn): ScriptedReply {
@@ -325,9 +325,9 @@ export function messagesSentAgain(the: () => ChatSite): void {
 /** A message whose pod is killed in the middle of the reply. */
 export const messageSentAgain: Mourner = {
   name: 'a message that is sent again with its key gets the text once, in either format',
-  async test(dies) {
+  async test({ held, dies, goesOn }) {
     const who = { ...(await someone('count')), chatId: 'c1', body: { agent: 'helper' } };
-    chats.gate.hold();
+    await held();
     const first = await send({ ...who, url: urlOf(0) });
     let seen = '';
     for await (const piece of first.body?.pipeThrough(new TextDecoderStream()) ?? []) {
@@ -336,7 +336,7 @@ export const messageSentAgain: Mourner = {
     }
     expect(seen).toContain('one');
     await dies();
-    chats.gate.release();
+    await goesOn();
     const text = `${who.text} ${RECITAL}`;
     // A reader that was shown text of a step that starts again is cut off, and returns with the same key.
     const whole = async () => (await readTurn(await send(who))).text === text;

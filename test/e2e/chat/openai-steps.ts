@@ -46,17 +46,17 @@ function reading(response: Response) {
 /** A reply in the OpenAI format whose step starts again. */
 export const stepThatStartsAgain = (the: () => ChatSite): Mourner => ({
   name: 'a step that starts again is an error where text was streamed live, and is invisible where steps are buffered',
-  async test(dies, afterwards) {
+  async test({ held, dies, goesOn, afterwards }) {
     const { authorization } = await person();
     const text = `count ${randomUUID()}`;
     const one = { authorization, key: randomUUID(), text };
-    const { env, gate, pods, site } = the();
+    const { env, pods, site } = the();
     const [owner, other] = pods;
     const buffered = await site.pod({ ...env, PARLEY_OPENAI_STEPS: 'buffered' });
     // It may have taken over a turn of another test of the group. A pod that ends hands its turns over, which costs a round
     // of the model; and later tests expect only the pods behind the balancer.
     afterwards(() => buffered.stop());
-    gate.hold();
+    await held();
     const dying = await ask({ ...one, url: owner?.url ?? '' });
     const live = await ask({ ...one, url: other?.url ?? '' });
     const whole = await ask({ ...one, url: buffered.url });
@@ -65,7 +65,7 @@ export const stepThatStartsAgain = (the: () => ChatSite): Mourner => ({
     const { replaced } = await dies();
     await dying.done;
     expect(dying.seen.isDone).toBe(false);
-    gate.release();
+    await goesOn();
     await Promise.all([live.done, whole.done, replaced]);
     expect(live.seen.codes).toEqual(['step_restarted']);
     expect(whole.seen).toEqual({ text: `${text} ${RECITAL}`, codes: [], isDone: true });

@@ -17,6 +17,7 @@ import type { ChatSite } from '../../harness/chat/transport-site.ts';
 import { describeInChromium } from '../../harness/in-chromium.ts';
 import { sized } from '../../harness/proof-size.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
+import type { Death, Mourner } from './shared-death.ts';
 
 const WORDS = 30;
 
@@ -92,71 +93,82 @@ function ourChat(url: string, authorization: string): PlainChat {
   return chat;
 }
 
+/** Replies are streaming at the pod 0 when it ends. */
+async function throughTheEnd(
+  how: 'SIGKILL' | 'SIGTERM',
+  { held, dies, goesOn }: Pick<Death, 'held' | 'dies' | 'goesOn'>,
+): Promise<void> {
+  await held();
+  await chats.route(0);
+  const starting = [stockChat, stockChat, ourChat].map(startReply);
+  const [prompt, late, ours] = (await Promise.all(starting)) as [Started, Started, Started];
+  await chats.route();
+  const { replaced } = await dies();
+  for (const { chat, sending } of [prompt, late]) {
+    await sending;
+    expect([chat.status, chat.finishes.at(-1)?.isError, chat.messages.length]).toEqual(['error', true, 2]);
+    expect(chat.reply).toMatch(/^(word-1 ?)+$/);
+  }
+  const half = late.chat.reply;
+
+  let resumed: Promise<void> | undefined;
+  const showsAnotherAttempt = () => {
+    const attempt = attempts.get(prompt.text) ?? 0;
+    // The stream is cut again where the unfinished step starts again: each cut causes one more resume.
+    if (prompt.chat.status === 'error') {
+      // Both are correct: the new reply replaces the half one, which may also be dropped earlier.
+      if (how === 'SIGKILL')
+        prompt.chat.messages = prompt.chat.messages.filter(({ role }) => role === 'user');
+      resumed = prompt.chat.resumeStream();
+    }
+    return attempt > 1 && prompt.chat.reply.includes(`word-${attempt}`);
+  };
+  await waitUntil(showsAnotherAttempt, { what: 'another attempt', timeoutMs: 90_000 });
+  await waitUntil(() => (attempts.get(ours.text) ?? 0) > 1, {
+    what: 'another attempt',
+    timeoutMs: 90_000,
+  });
+  await goesOn();
+
+  // A stock client that resumes at once replaces its half reply.
+  await resumed;
+  expect([prompt.chat.reply, prompt.chat.messages.length]).toEqual([wholeReplyTo(prompt.text), 2]);
+
+  // Ours shows exactly the whole reply without any call.
+  await ours.chat.untilSettled();
+  expect([ours.chat.status, ours.chat.reply]).toEqual(['ready', wholeReplyTo(ours.text)]);
+  expect([ours.chat.errors, ours.chat.messages.length]).toEqual([[], 2]);
+  // The half reply was withdrawn as a whole: the two attempts were never shown as one.
+  expect(ours.chat.shown.filter((shown) => /word-1.*word-2/.test(shown))).toEqual([]);
+
+  // A stock client that resumes after the turn has ended keeps its half reply, without an error.
+  await chats.untilOver(late.authorization, 'c1');
+  await late.chat.resumeStream();
+  expect([late.chat.status, late.chat.reply]).toEqual(['ready', half]);
+  await replaced;
+}
+
+const shownWhile = (what: string) =>
+  `replies are streaming while their pod ${what}: stock clients show an error, and ours shows the whole reply`;
+
+/** Replies whose pod is killed. */
+export const repliesThatBreak: Mourner = {
+  name: shownWhile('is killed'),
+  test: (death) => throughTheEnd('SIGKILL', death),
+};
+
 /** Tests of clients whose streams break, and of their decisions. */
 export async function streams(the: () => ChatSite): Promise<void> {
   beforeAll(() => {
     chats = the();
   });
 
-  it.each([
-    ['is killed', 'SIGKILL'],
-    ['is drained', 'SIGTERM'],
-  ] as const)(
-    'replies are streaming while their pod %s: stock clients show an error, and ours shows the whole reply',
-    async (_what, how) => {
-      chats.gate.hold();
-      await chats.route(0);
-      const starting = [stockChat, stockChat, ourChat].map(startReply);
-      const [prompt, late, ours] = (await Promise.all(starting)) as [Started, Started, Started];
-      await chats.route();
-      const replaced = chats.replace(0, how);
-      for (const { chat, sending } of [prompt, late]) {
-        await sending;
-        expect([chat.status, chat.finishes.at(-1)?.isError, chat.messages.length]).toEqual([
-          'error',
-          true,
-          2,
-        ]);
-        expect(chat.reply).toMatch(/^(word-1 ?)+$/);
-      }
-      const half = late.chat.reply;
-
-      let resumed: Promise<void> | undefined;
-      const showsAnotherAttempt = () => {
-        const attempt = attempts.get(prompt.text) ?? 0;
-        // The stream is cut again where the unfinished step starts again: each cut causes one more resume.
-        if (prompt.chat.status === 'error') {
-          // Both are correct: the new reply replaces the half one, which may also be dropped earlier.
-          if (how === 'SIGKILL')
-            prompt.chat.messages = prompt.chat.messages.filter(({ role }) => role === 'user');
-          resumed = prompt.chat.resumeStream();
-        }
-        return attempt > 1 && prompt.chat.reply.includes(`word-${attempt}`);
-      };
-      await waitUntil(showsAnotherAttempt, { what: 'another attempt', timeoutMs: 90_000 });
-      await waitUntil(() => (attempts.get(ours.text) ?? 0) > 1, {
-        what: 'another attempt',
-        timeoutMs: 90_000,
-      });
-      chats.gate.release();
-
-      // A stock client that resumes at once replaces its half reply.
-      await resumed;
-      expect([prompt.chat.reply, prompt.chat.messages.length]).toEqual([wholeReplyTo(prompt.text), 2]);
-
-      // Ours shows exactly the whole reply without any call.
-      await ours.chat.untilSettled();
-      expect([ours.chat.status, ours.chat.reply]).toEqual(['ready', wholeReplyTo(ours.text)]);
-      expect([ours.chat.errors, ours.chat.messages.length]).toEqual([[], 2]);
-      // The half reply was withdrawn as a whole: the two attempts were never shown as one.
-      expect(ours.chat.shown.filter((shown) => /word-1.*word-2/.test(shown))).toEqual([]);
-
-      // A stock client that resumes after the turn has ended keeps its half reply, without an error.
-      await chats.untilOver(late.authorization, 'c1');
-      await late.chat.resumeStream();
-      expect([late.chat.status, late.chat.reply]).toEqual(['ready', half]);
-      await replaced;
-    },
+  it(shownWhile('is drained'), () =>
+    throughTheEnd('SIGTERM', {
+      held: async () => chats.gate.hold(),
+      dies: async () => ({ replaced: chats.replace(0, 'SIGTERM') }),
+      goesOn: async () => chats.gate.release(),
+    }),
   );
 
   describe('a message of our client', () => {

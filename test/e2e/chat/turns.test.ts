@@ -15,8 +15,8 @@ import { detachedTurn, detachedTurns } from './detach.ts';
 import { messageSentAgain, messagesSentAgain, repeatingLine } from './idempotency.ts';
 import { stepThatStartsAgain } from './openai-steps.ts';
 import { afterOneDeath } from './shared-death.ts';
-import { statesOfTurns } from './table.ts';
-import { streamingLine, streams } from './transport.ts';
+import { statesOfDeath, statesOfTurns } from './table.ts';
+import { repliesThatBreak, streamingLine, streams } from './transport.ts';
 
 let chats: ChatSite;
 let echo: EchoTools;
@@ -42,10 +42,14 @@ messagesSentAgain(() => chats);
 detachedTurns(() => chats);
 statesOfTurns(() => chats);
 agUiClients(() => chats);
-afterOneDeath('the pod of turns that wait is killed', () => chats, [heldTurn, detachedTurn, waitingRun]);
-afterOneDeath('the pod of turns whose model speaks is killed', () => chats, [
+afterOneDeath('the pod of turns that wait, or whose model speaks, is killed', () => chats, [
+  heldTurn,
+  detachedTurn,
+  waitingRun,
+  statesOfDeath(() => chats),
   stepThatStartsAgain(() => chats),
   speakingRun,
   messageSentAgain,
+  repliesThatBreak,
 ]);
 await streams(() => chats);

@@ -23,7 +23,7 @@ export const SIZE = isFullSize
       elicitations: 60,
       settles: 200,
       failover: 40,
-      changes: 200,
+      changes: 80,
       patience: 1,
       abuseMinutes,
     };
