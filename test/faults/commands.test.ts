@@ -91,7 +91,7 @@ it('F3 the reply to an ask is lost: the question is asked once', async () => {
 });
 
 it('F3 connections are reset repeatedly during settles: nothing is lost or duplicated', async () => {
-  const settles = sized(5_000, 100);
+  const settles = sized(5_000, 60);
   const resets = sized(40, 8);
   const load = createSettleLoad({
     fetch: pickFetch([far.url, near.url]),
@@ -188,7 +188,7 @@ it('F23 Redis is full: writes get 503 with Retry-After, reads continue, and writ
 });
 
 it('F23 the scripts are flushed repeatedly during settles: no request is affected', async () => {
-  const settles = sized(5_000, 100);
+  const settles = sized(5_000, 60);
   const flushes = settles / 5;
   const load = createSettleLoad({
     fetch: pickFetch([far.url, near.url]),

@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient } from '@parley/sdk';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { pickFetch } from '../harness/http/pick-fetch.ts';
@@ -13,6 +14,8 @@ const READERS = sized(2_000, 60);
 const OPENINGS = sized(100, 3);
 /** Between the pod that stays and Redis, so that openings take their time on any machine. */
 const DELAY_MS = 20;
+/** After each ask and answer at the pod that stays. */
+const PAUSE_MS = 25;
 
 let site: Site;
 let staying: SitePod;
@@ -57,7 +60,7 @@ function follow(urls: readonly string[]) {
   return { retryAfter, untilTold };
 }
 
-/** Asks and answers at a pod without a pause until `done` resolves; returns the statuses of all calls. */
+/** Asks and answers at a pod again and again until `done` resolves; returns the statuses of all calls. */
 async function askAndAnswer(pod: SitePod, done: Promise<unknown>): Promise<number[]> {
   const statuses: number[] = [];
   let isDone = false;
@@ -69,6 +72,8 @@ async function askAndAnswer(pod: SitePod, done: Promise<unknown>): Promise<numbe
     const { status, body } = await pod.tryToAsk({ owner });
     const asked = { id: String(body.elicitationId), owner, streamRequestId: String(body.streamRequestId) };
     statuses.push(status, (await pod.answer(asked, choose('left'))).status);
+    // Without a pause, these calls would take all that a core gives, and the readers would come back later.
+    await sleep(PAUSE_MS);
   }
   await noted;
   return statuses;

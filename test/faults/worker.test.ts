@@ -200,7 +200,7 @@ it('F15 clocks of pods and workers are an hour ahead or behind: nothing is early
     site.worker({ ...env, ...ahead.env }, { wrap: ahead.wrap }),
     site.worker({ ...env, ...behind.env }, { wrap: behind.wrap }),
   ]);
-  const elicitations = sized(5_000, 100);
+  const elicitations = sized(5_000, 60);
   const load = createLoad({
     fetch: pickFetch([right, fast, slow].map(({ url }) => url)),
     elicitations,

@@ -52,7 +52,7 @@ it.each([
     const reply = await fetch(`http://127.0.0.1:${port}/readyz`);
     return ((await reply.json()) as { reason?: string }).reason === 'refused';
   };
-  await waitUntil(hasLogged, { what: 'a line in the log: why Redis cannot be used' });
+  await waitUntil(hasLogged, { what: 'a line in the log: why Redis cannot be used', everyMs: 250 });
   child.kill('SIGTERM');
   expect(await exited).toEqual([0, null]);
 });
