@@ -1,7 +1,9 @@
 import { cp, mkdir, readFile, rm, symlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { ROOT } from '../../../infra/release/packages.ts';
 import { type Consumer, openConsumer } from '../packages/consumer.ts';
+import { linkTree } from '../packages/link-tree.ts';
 import { isFullSize } from '../proof-size.ts';
 
 /** Puts the example `examples/<name>` with its packages into a folder of its own, as somebody does who has copied it. */
@@ -23,8 +25,14 @@ const MADE = new Set([
   '.workflow-data',
 ]);
 /** Most of the bytes of an installation; a program that runs reads none of them. */
-const OF_NO_RUN = /\.map$|\.d\.[cm]?ts$|@parley\/\w+\/src$/;
+const OF_NO_RUN = /\.map$|\.d\.[cm]?ts$|@parley\/\w+\/src$|node_modules\/\.bin$/;
 const MODULES = join(ROOT, 'node_modules');
+/** The commands that examples call. */
+const COMMANDS = {
+  tsx: fileURLToPath(new URL('tsx.sh', import.meta.url)),
+  esbuild: join(MODULES, '.bin/esbuild'),
+  vite: join(MODULES, '.bin/vite'),
+};
 
 interface ExamplesPlace {
   /** Examples are installed below this folder. */
@@ -38,7 +46,7 @@ interface ExamplesPlace {
 /**
  * At full size npm installs all packages of an example from the registry, and its types are checked. Otherwise it gets the
  * published packages that `library` has, and this repository's own copies of others, since an npm install takes seconds of
- * processor time.
+ * processor time, and so does tsx, in place of which its programs are compiled by esbuild.
  */
 export function createExamples({ folder, registry, library }: ExamplesPlace): InstallExample {
   return async (name) => {
@@ -51,14 +59,16 @@ export function createExamples({ folder, registry, library }: ExamplesPlace): In
       await example.run('npx', 'tsc');
       return example;
     }
-    const filter = (path: string) => !OF_NO_RUN.test(path);
-    await cp(join(library.folder, 'node_modules'), join(copy, 'node_modules'), { recursive: true, filter });
-    await rm(join(copy, 'node_modules/.bin'), { recursive: true, force: true });
+    const modules = join(copy, 'node_modules');
+    linkTree(join(library.folder, 'node_modules'), modules, (path) => !OF_NO_RUN.test(path));
+    await mkdir(join(modules, '.bin'));
+    for (const [command, path] of Object.entries(COMMANDS))
+      await symlink(path, join(modules, '.bin', command));
     const { dependencies, devDependencies } = JSON.parse(await readFile(join(copy, 'package.json'), 'utf8'));
     const others = Object.keys({ ...dependencies, ...devDependencies }).filter(
       (each) => !each.startsWith('@parley/'),
     );
-    for (const each of ['.bin', ...others]) await linkPackage(example, each, each);
+    for (const each of others) await linkPackage(example, each, each);
     return example;
   };
 }

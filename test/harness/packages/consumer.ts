@@ -2,6 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { run } from '../../../infra/release/packages.ts';
 import { toolScript } from '../../../infra/release/tools.ts';
+import { linkTree } from './link-tree.ts';
 
 export type Manager = 'npm' | 'pnpm' | 'yarn';
 
@@ -11,6 +12,8 @@ interface ConsumerOptions {
   /** The URL of the registry. */
   readonly registry: string;
   readonly packages: readonly string[];
+  /** A folder in which most of them are installed: npm begins with its packages, and removes those that nothing needs. */
+  readonly like?: Consumer;
   /** `npm` by default. */
   readonly manager?: Manager;
   /** The executable of Node; that of this process by default. */
@@ -27,9 +30,10 @@ export interface Consumer {
 
 /** Installs packages in an empty folder with an empty home. */
 export async function installIn(options: ConsumerOptions): Promise<Consumer> {
-  const { folder, registry, packages, manager = 'npm', node = process.execPath } = options;
+  const { folder, registry, packages, like, manager = 'npm', node = process.execPath } = options;
   const consumer = await openConsumer(folder, registry, node);
   await writeFile(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
+  if (like !== undefined) linkTree(join(like.folder, 'node_modules'), join(folder, 'node_modules'));
   if (manager === 'npm') await consumer.run('npm', 'install', ...packages);
   if (manager === 'pnpm') await consumer.run(node, toolScript('pnpm'), 'add', ...packages);
   if (manager === 'yarn') {

@@ -63,13 +63,14 @@ async function suite(): Promise<void> {
     manifests = await readManifests(ROOT);
     packed = await packCopy(folder);
     registry = await startRegistry(folder, packed);
+    command = await openConsumer(join(folder, 'command'), registry.url);
+    await installAsWritten(command);
     library = await installIn({
       folder: join(folder, 'library'),
       registry: registry.url,
       packages: LIBRARIES,
+      like: command,
     });
-    command = await openConsumer(join(folder, 'command'), registry.url);
-    await installAsWritten(command);
   });
   afterAll(async () => {
     await registry?.stop();
@@ -184,7 +185,9 @@ async function suite(): Promise<void> {
     onTestFinished(server.stop);
     await server.untilSaid(/"listening":true/);
     expect((await fetch(`http://127.0.0.1:${port}/readyz`)).status).toBe(200);
-    await expect(command.run('npx', 'parley-server', 'nothing')).rejects.toThrow('usage: parley-server');
+    await expect(command.run('node_modules/.bin/parley-server', 'nothing')).rejects.toThrow(
+      'usage: parley-server',
+    );
   });
 
   twoCommands(() => join(command.folder, 'node_modules'));
