@@ -1,4 +1,4 @@
-import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { allChecks } from './check/all.ts';
 import { filledSecretsCheck } from './check/secrets.ts';
@@ -44,7 +44,7 @@ async function main(): Promise<number> {
     console.log(usage);
     return 0;
   }
-  const root = values.secrets === undefined ? resolve(import.meta.dirname, '..') : process.cwd();
+  const root = values.secrets === undefined ? fileURLToPath(new URL('..', import.meta.url)) : process.cwd();
   const counts = { ok: 0, fail: 0, 'not run': 0 };
   let missing = 0;
   for (const check of selectChecks()) {
@@ -57,4 +57,7 @@ async function main(): Promise<number> {
   return counts.fail + missing === 0 && counts.ok > 0 ? 0 : 1;
 }
 
-process.exitCode = await main();
+// Without an `await` of the module itself: a bundle, from which the tests start this, is a script.
+void main().then((status) => {
+  process.exitCode = status;
+});

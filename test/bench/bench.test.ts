@@ -4,6 +4,7 @@ import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Measurement } from '../../bench/measurement.ts';
 import { PARTS } from '../../bench/parts.ts';
+import { bundleEntry } from '../harness/processes/bundle.ts';
 
 // At this size a figure means nothing, and a duration never decides a test. Only commands are counted, where they must not grow.
 describe('every part of the bench, once and at its smallest size', () => {
@@ -12,7 +13,8 @@ describe('every part of the bench, once and at its smallest size', () => {
   beforeAll(async () => {
     const { stdout } = await promisify(execFile)(
       process.execPath,
-      ['--conditions=parley-source', '--import', 'tsx', 'bench/run.ts', '--quick', '--json'],
+      // With the condition it starts its children from bundles, too.
+      ['--conditions=parley-source', await bundleEntry('bench/run.ts'), '--quick', '--json'],
       { cwd: fileURLToPath(new URL('../..', import.meta.url)) },
     );
     measurements = JSON.parse(stdout) as typeof measurements;

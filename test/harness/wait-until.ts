@@ -2,8 +2,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { paced } from './pace.ts';
 
-/** `what` names the awaited thing in the error; times are milliseconds, on a machine as fast as the reference. */
+/**
+ * `what` names the awaited thing in the error; times are milliseconds, on a machine as fast as the reference. `everyMs`: the pause
+ * between two calls. Where it is not given, it grows with the time that has passed, since each call may read a page or a server.
+ */
 export type WaitOptions = { what: string; timeoutMs?: number; everyMs?: number };
+
+/** The bounds of a pause that grows. */
+const PAUSE_MS = { least: 25, most: 200 } as const;
+/** By how much a wait may become longer because of its last pause. */
+const LATE_SHARE = 1 / 8;
 
 type Attempt<T> = { value: T } | { error: unknown };
 
@@ -14,10 +22,11 @@ type Attempt<T> = { value: T } | { error: unknown };
  */
 export async function waitUntil<T>(
   cond: () => T | Promise<T>,
-  { what, timeoutMs: referenceMs = 30_000, everyMs = 25 }: WaitOptions,
+  { what, timeoutMs: referenceMs = 30_000, everyMs }: WaitOptions,
 ): Promise<Exclude<T, false | 0 | '' | null | undefined>> {
   const timeoutMs = paced(referenceMs);
-  const deadline = performance.now() + timeoutMs;
+  const began = performance.now();
+  const deadline = began + timeoutMs;
   let last = 'nothing yet';
   for (;;) {
     const left = deadline - performance.now();
@@ -26,10 +35,12 @@ export async function waitUntil<T>(
       throw new Error(`timed out after ${timeoutMs} ms waiting for ${what}; last: ${last}`);
     if ('value' in seen && seen.value) return seen.value as Exclude<T, false | 0 | '' | null | undefined>;
     last = 'value' in seen ? brief(seen.value) : String(seen.error);
-    if (performance.now() + everyMs > deadline) {
+    const passed = performance.now() - began;
+    const pauseMs = everyMs ?? Math.min(PAUSE_MS.most, Math.max(PAUSE_MS.least, passed * LATE_SHARE));
+    if (passed + pauseMs > timeoutMs) {
       throw new Error(`timed out after ${timeoutMs} ms waiting for ${what}; last: ${last}`);
     }
-    await sleep(everyMs);
+    await sleep(pauseMs);
   }
 }
 

@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { allChecks } from '../../infra/check/all.ts';
+import { bundleEntry } from '../harness/processes/bundle.ts';
 import { checkWith, notRun, type Planted, problemsOf, removeCopy, root } from './planted-tree.ts';
 
 /** A line of defects.txt. */
@@ -42,11 +43,15 @@ describe.each(Object.keys(defects))('the check "%s"', (check) => {
 });
 
 describe('a check whose program is missing', () => {
+  let program: string;
+  beforeAll(async () => {
+    program = await bundleEntry('infra/check.ts');
+  });
   const runWithout = (
     only: string,
     CI: string,
   ): { readonly status: number | null; readonly stdout: string } => {
-    const args = ['--conditions=parley-source', '--import', 'tsx', 'infra/check.ts', '--only', only];
+    const args = [program, '--only', only];
     return spawnSync(process.execPath, args, { cwd: root, env: { PATH: '/nowhere', CI }, encoding: 'utf8' });
   };
 

@@ -221,7 +221,7 @@ export function passTime(
     if (whileAsking || !(await isAsking())) await page.clock.runFor(STEP_MS);
     return false;
   };
-  return waitUntil(step, { what, timeoutMs: 80_000 });
+  return waitUntil(step, { what, timeoutMs: 80_000, everyMs: 25 });
 }
 
 /** The step of the clock, in ms. */

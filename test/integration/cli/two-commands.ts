@@ -65,10 +65,10 @@ export function twoCommands(installed: () => string): void {
       expect(await doctor.untilEnded()).toMatch(/ok\s+redis: [\s\S]*^ended 0$/m);
       await answerFirst(await person.npx('parley answer'));
       await dev.untilShown(/accepted: What shall your agent be called\?/);
-      expect(await withRedis(redis.url, (client) => client.keys('parley:*:elicitation:*'))).toHaveLength(1);
-      // The worker sets it.
-      await waitUntil(() => withRedis(redis.url, (client) => client.get(canaryKey())), {
-        what: 'the timer canary',
+      await withRedis(redis.url, async (client) => {
+        expect(await client.keys('parley:*:elicitation:*')).toHaveLength(1);
+        // The worker sets it.
+        await waitUntil(() => client.get(canaryKey()), { what: 'the timer canary' });
       });
       await dev.press('C-c');
       await dev.untilEnded();
