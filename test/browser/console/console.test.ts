@@ -4,25 +4,34 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { launchChromium } from '../../../demo/chromium.ts';
 import { type ConsoleSite, openConsoleSite } from '../../harness/console/site.ts';
 import { describeInChromium, openPage } from '../../harness/in-chromium.ts';
+import { suiteNotRun } from '../../harness/not-run.ts';
+import { onPath } from '../../harness/on-path.ts';
 import { looksSound } from '../../harness/widget/site-look.ts';
 import { everyPage } from './pages.ts';
 import { askAsService, askForWebhook, goTo, goWithin, type OpenedAs, openConsole, talkOf } from './setup.ts';
+import { inFirefox, walks } from './walk.ts';
+
+const FIREFOX = 'the console in Firefox while a pod is killed';
+
+let site: ConsoleSite;
+beforeAll(async () => {
+  site = await openConsoleSite();
+});
+afterAll(() => site?.stop());
 
 await describeInChromium('the console', (chromium) => {
-  let site: ConsoleSite;
   let browser: Browser;
   beforeAll(async () => {
-    [site, browser] = await Promise.all([openConsoleSite(), launchChromium(chromium)]);
+    browser = await launchChromium(chromium);
   });
-  afterAll(async () => {
-    await browser?.close();
-    await site?.stop();
-  });
-  const open = async (path?: string, more: Omit<OpenedAs, 'path'> = {}) => {
-    const page = await openConsole(browser, site, { ...more, ...(path !== undefined && { path }) });
+  afterAll(() => browser?.close());
+  const opened = async (how?: OpenedAs) => {
+    const page = await openConsole(browser, site, how);
     onTestFinished(() => page.context().close());
     return page;
   };
+  const open = (path?: string, more: Omit<OpenedAs, 'path'> = {}) =>
+    opened({ ...more, ...(path !== undefined && { path }) });
 
   describe('every page', () => {
     it('is sound in every size and colour, and shows texts of others as text', async () => {
@@ -266,4 +275,11 @@ await describeInChromium('the console', (chromium) => {
     await page.getByRole('table').waitFor();
     await page.unrouteAll({ behavior: 'ignoreErrors' });
   });
+
+  describe('while pods are killed', () => walks(() => site, opened));
 });
+
+const firefox = onPath('firefox-esr') ?? onPath('firefox');
+if (firefox === undefined)
+  suiteNotRun(FIREFOX, 'there is no firefox-esr, and it was not installed: see the start of the run');
+else describe(FIREFOX, () => inFirefox(() => site, firefox));

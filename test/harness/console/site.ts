@@ -48,19 +48,15 @@ const OPERATORS = {
   viewer: ['viewer'],
   operator: ['operator'],
   reader: ['reader'],
+  /** Of the same roles as `viewer`: a session keeps the tenants of the pod where it began, and this one begins elsewhere. */
+  newcomer: ['viewer'],
 } as const;
 export type OperatorName = keyof typeof OPERATORS;
 
 const CLIENT = { clientId: 'parley', clientSecret: 'a secret of tests' };
 
 /** Pods with agents that ask, and the console before them, to which operators sign in at their company. */
-export async function openConsoleSite({
-  tenants = ['default', 'globex'],
-  pods = 2,
-}: {
-  readonly tenants?: readonly string[];
-  readonly pods?: number;
-} = {}) {
+export async function openConsoleSite() {
   const built = await buildConsole();
   let serve: RequestListener = (_, outgoing) => outgoing.writeHead(503).end();
   const server = createServer((incoming, outgoing) => serve(incoming, outgoing));
@@ -74,12 +70,11 @@ export async function openConsoleSite({
   const chats = await openChatSite({
     script: [line],
     delayMs: 1,
-    pods,
     hasDesk: true,
     file: { helper: '', agents: AGENTS, servers: '' },
     env: {
       ...consoleEnv(publicUrl, company.issuer),
-      PARLEY_CONNECT_TENANTS: tenants.join(','),
+      PARLEY_CONNECT_TENANTS: 'default,globex',
       PARLEY_API_KEYS: [
         `default:${keyOf('asker')}`,
         `default/reader/operate+read_content:${keyOf('reader')}`,

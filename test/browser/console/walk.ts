@@ -1,15 +1,16 @@
-import type { Browser, Page } from 'playwright-core';
+/**
+ * An operator's way through the console while pods are killed, with each role, in Chromium and in Firefox. What each page does by
+ * itself is in console.test.ts, which has the site.
+ */
+import type { Page } from 'playwright-core';
 import puppeteer, { type Page as FirefoxPage } from 'puppeteer-core';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { launchChromium } from '../../../demo/chromium.ts';
-import { type ConsoleSite, openConsoleSite } from '../../harness/console/site.ts';
-import { ACTION_MS, describeInChromium } from '../../harness/in-chromium.ts';
-import { suiteNotRun } from '../../harness/not-run.ts';
-import { onPath } from '../../harness/on-path.ts';
+import { expect, it, onTestFinished } from 'vitest';
+import type { ConsoleSite } from '../../harness/console/site.ts';
+import { ACTION_MS } from '../../harness/in-chromium.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import { looksSound } from '../../harness/widget/site-look.ts';
 import { everyPage, type PageOfRoles } from './pages.ts';
-import { adminOf, cookiesOf, goWithin, moveTo, openConsole, talkOf } from './setup.ts';
+import { adminOf, cookiesOf, goWithin, moveTo, type OpenedAs, talkOf } from './setup.ts';
 
 interface ReadTurn {
   readonly state: string;
@@ -17,17 +18,12 @@ interface ReadTurn {
   readonly takeOvers: number;
 }
 
-const CHROMIUM = 'the console while pods are killed';
-const FIREFOX = 'the console in Firefox while a pod is killed';
-
-let site: ConsoleSite;
-beforeAll(async () => {
-  site = await openConsoleSite({ tenants: ['default'], pods: 3 });
-});
-afterAll(() => site?.stop());
+type OpenedPage = Page & { readonly faults: readonly string[] };
+type Opened = (more?: OpenedAs) => Promise<OpenedPage>;
 
 /** Kills a pod while a list stands open. What is asked then stands in the list, and what ends leaves it. */
 async function killWhileOpen(
+  site: ConsoleSite,
   at: number,
   { shows, hides }: Readonly<Record<'shows' | 'hides', (id: string) => Promise<unknown>>>,
 ): Promise<void> {
@@ -42,20 +38,10 @@ async function killWhileOpen(
   await hides(first.id);
 }
 
-await describeInChromium(CHROMIUM, (chromium) => {
-  let browser: Browser;
-  beforeAll(async () => {
-    browser = await launchChromium(chromium);
-  });
-  afterAll(() => browser?.close());
-
-  async function opened(more?: Parameters<typeof openConsole>[2]) {
-    const page = await openConsole(browser, site, more);
-    onTestFinished(() => page.context().close());
-    return page;
-  }
-
+/** `opened` opens a page of the console, until the end of the test. */
+export function walks(siteOf: () => ConsoleSite, opened: Opened): void {
   it('a viewer, an operator and a reader see on every page what their role allows, before and after a kill', async () => {
+    const site = siteOf();
     const pages = await everyPage(site, 'roles');
     const roles = [
       { who: 'viewer', acts: false, reads: false },
@@ -89,7 +75,7 @@ await describeInChromium(CHROMIUM, (chromium) => {
     for (const one of all) await seesAll(one, pages.slice(0, 7));
     for (const { page } of all) await goWithin(page, '/console/elicitations', 'Questions');
     const inAll = (wait: (page: Page) => Promise<void>) => Promise.all(all.map(({ page }) => wait(page)));
-    await killWhileOpen(0, {
+    await killWhileOpen(site, 0, {
       shows: (id) => inAll((page) => page.getByText(id).waitFor()),
       hides: (id) => inAll((page) => page.getByText(id).waitFor({ state: 'detached' })),
     });
@@ -98,16 +84,33 @@ await describeInChromium(CHROMIUM, (chromium) => {
   });
 
   it('shows what runs where there is one tenant: pods, and the worker by its name', async () => {
-    const page = await opened({ who: 'viewer' });
+    const { chats } = siteOf();
+    const name = 'of-one-tenant';
+    const env = { ...chats.env, PARLEY_CONNECT_TENANTS: 'default', PARLEY_POD: name };
+    const pod = await chats.site.pod(env);
+    await chats.balancer.setTargets([{ name, url: pod.url }]);
+    onTestFinished(async () => {
+      await chats.route();
+      pod.kill('SIGTERM');
+      await pod.exited;
+    });
+    const page = await opened({ who: 'newcomer' });
     const runs = page.getByRole('region', { name: 'What runs' });
     const worker = runs.getByRole('row', { name: /^worker Running .* timers-0 / });
-    await expect.poll(() => worker.count()).toBe(1);
+    // A worker writes how it stands every ten seconds, and nothing else changes here that would have the page read it again.
+    const isShown = async () => {
+      await page.reload();
+      await runs.waitFor();
+      return (await worker.count()) === 1;
+    };
+    await waitUntil(isShown, { what: 'the worker on the page', everyMs: 1_000 });
     await worker.getByText(/ago$/).first().waitFor();
     await expect.poll(() => runs.getByRole('row', { name: /^[012] Running$/ }).count()).toBe(3);
     await looksSound(page);
   });
 
   it("answers why alice's chat hangs, and ends it, while its pods die", async () => {
+    const site = siteOf();
     const { userId, turn, authorization } = await talkOf(site, {
       text: 'lead',
       chatId: 'trip',
@@ -151,10 +154,12 @@ await describeInChromium(CHROMIUM, (chromium) => {
     await site.chats.untilOver(authorization, 'trip');
     expect(page.faults).toEqual([]);
   });
-});
+}
 
-function inFirefox(executablePath: string): void {
+/** The same in Firefox, at that path. */
+export function inFirefox(siteOf: () => ConsoleSite, executablePath: string): void {
   it('shows every page, also after a kill, and leads to a turn, whose timeline it draws, and ends it', async () => {
+    const site = siteOf();
     const browser = await puppeteer.launch({ browser: 'firefox', executablePath, headless: true });
     onTestFinished(() => browser.close());
     const page: FirefoxPage = await browser.newPage();
@@ -180,7 +185,7 @@ function inFirefox(executablePath: string): void {
     await find("//h1[normalize-space()='Overview']");
     for (const { path, heading } of pages.slice(0, 7)) await go(path, heading);
     await go('/console/elicitations', 'Questions');
-    await killWhileOpen(1, {
+    await killWhileOpen(site, 1, {
       shows: (id) => page.waitForFunction((text) => document.body.innerText.includes(text), {}, id),
       hides: (id) => page.waitForFunction((text) => !document.body.innerText.includes(text), {}, id),
     });
@@ -198,8 +203,3 @@ function inFirefox(executablePath: string): void {
     expect(faults).toEqual([]);
   });
 }
-
-const firefox = onPath('firefox-esr') ?? onPath('firefox');
-if (firefox === undefined)
-  suiteNotRun(FIREFOX, 'there is no firefox-esr, and it was not installed: see the start of the run');
-else describe(FIREFOX, () => inFirefox(firefox));
