@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { launchChromium } from '../../demo/chromium.ts';
@@ -234,7 +235,11 @@ await describeInChromium('the hosted inbox', (chromium) => {
       const request = (engine: World['engine'], booking: string) =>
         requestApproval(engine, STREAM, { tool: TOOL, risk: 'low', arguments: { booking }, masked: [] });
       const { here, page, heading } = await opened(async ({ engine }) => {
-        for (const booking of ['B-1', 'B-2', 'B-3']) calls.push((await request(engine, booking)).row.id);
+        for (const booking of ['B-1', 'B-2', 'B-3']) {
+          calls.push((await request(engine, booking)).row.id);
+          // Calls of the same millisecond have no order of their own.
+          await sleep(2);
+        }
       });
       const violations = violationsOn(page);
       await page.getByRole('link', { name: 'Decide together' }).click();
