@@ -1,4 +1,4 @@
-import { eventNumberOf, type FeedPosition } from '@parley/core/domain/events';
+import { type FeedPosition, isNextPosition, isSamePosition } from '@parley/core/domain/events';
 import type { StreamRef } from '@parley/core/domain/ids';
 import { SleeperReads } from '../async/retry-while-unavailable.ts';
 import { WakeSignal } from '../async/wake-signal.ts';
@@ -163,15 +163,15 @@ interface FeedPlace {
 /** True for the event right after all that were read and told, by its number. The next read compares the whole position. */
 function follows({ position, told }: FeedPlace, { at }: ToldEnd): boolean {
   const last = told.at(-1) ?? position;
-  if (last === undefined || told.length >= FEED_PAGE - 1) return false;
-  return last.epoch === at.epoch && eventNumberOf(last) + 1 === eventNumberOf(at);
+  return last !== undefined && told.length < FEED_PAGE - 1 && isNextPosition(last, at);
 }
 
 /** False where the feed has lost an event of which a wake told. */
 function hasTold(joined: readonly JoinedEntry[], { told }: FeedPlace): boolean {
-  return told.every(
-    ({ epoch, seq }, index) => joined[index]?.at.epoch === epoch && joined[index].at.seq === seq,
-  );
+  return told.every((position, index) => {
+    const entry = joined[index];
+    return entry !== undefined && isSamePosition(entry.at, position);
+  });
 }
 
 /** Reads the feed from a place to its end, or until Redis is unavailable. */

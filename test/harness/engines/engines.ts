@@ -62,6 +62,19 @@ export function deafBus<T>(): EventBus<T> {
   return { publish: async () => undefined, subscribe: () => ({ unsubscribe: () => undefined }) };
 }
 
+/** A bus that loses the wakes of asks once `isLosing` says so, and delivers all others. */
+export function busWithoutAsks(bus: EngineDeps['wakes'], isLosing: () => boolean): EngineDeps['wakes'] {
+  return {
+    publish: (...args) => bus.publish(...args),
+    subscribe: (topic, listener) =>
+      bus.subscribe(topic, (signal) => {
+        const isAsk =
+          signal.type === 'event' && 'status' in signal.event && signal.event.status === 'pending';
+        if (!(isAsk && isLosing())) listener(signal);
+      }),
+  };
+}
+
 /** An engine that no wake reaches and that polls often. */
 export function deafEngineOn(backend: Backend): Engine {
   return engineOn(backend, {

@@ -11,7 +11,7 @@ import { createAiSdkEncoder } from '../../../services/api/src/surfaces/ai-sdk/en
 import { followTurn } from '../../../services/api/src/turns/follow.ts';
 import { readReplayFacts } from '../../../services/api/src/turns/replay.ts';
 import { findResumable } from '../../../services/api/src/turns/resumable.ts';
-import { engineOn } from '../../harness/engines/engines.ts';
+import { busWithoutAsks, engineOn } from '../../harness/engines/engines.ts';
 import { readAll, readEntries } from '../../harness/engines/observe.ts';
 import type { Pods } from '../../harness/engines/pods.ts';
 import { answerQuestion, askQuestion, newOwner, newStream } from '../../harness/engines/questions.ts';
@@ -70,19 +70,11 @@ it('readers that have an event which Redis lost are reset, and get the event tha
   expect((await returned.first(3)).map(brief)).toEqual(['reset', first.id, next.id]);
 });
 
-/** A reader on another pod, which hears of ends alone and looks again often. Ends reach it by their wakes. */
+/** A reader on another pod, which looks again often, and loses the wakes of asks from the call of `loseAsks` on. */
 async function followEnds(stream: StreamRef) {
   const { wakes } = pods.second;
   let isLost = false;
-  const losing: typeof wakes = {
-    publish: (...args) => wakes.publish(...args),
-    subscribe: (topic, listener) =>
-      wakes.subscribe(topic, (signal) => {
-        const isAsk =
-          signal.type === 'event' && 'status' in signal.event && signal.event.status === 'pending';
-        if (!(isLost && isAsk)) listener(signal);
-      }),
-  };
+  const losing = busWithoutAsks(wakes, () => isLost);
   const second = engineOn(pods.second, { wakes: losing, settings: { recheckMs: 300 } });
   const reader = readAll(await second.watch({ stream, evenIfSilent: false, signal: stop.signal }));
   return {

@@ -82,6 +82,16 @@ export function formatFeedPosition(position: FeedPosition): string {
   return `${position.epoch}-${position.seq}`;
 }
 
+/** True for the position of the event after this one, in the same feed. */
+export function isNextPosition(after: FeedPosition, next: FeedPosition): boolean {
+  return next.epoch === after.epoch && eventNumberOf(next) === eventNumberOf(after) + 1;
+}
+
+/** True for the position of the same write. Events of the same number differ where a feed has lost one of them. */
+export function isSamePosition(a: FeedPosition, b: FeedPosition): boolean {
+  return a.epoch === b.epoch && a.seq === b.seq;
+}
+
 /**
  * How far a reader of a turn has read: up to a place in its feed, plus a number of characters of the text that follows. Live
  * readers get text before it is in the feed.

@@ -4,10 +4,11 @@
  */
 
 import {
-  eventNumberOf,
   type FeedPosition,
   feedSeqOf,
   formatFeedPosition,
+  isNextPosition,
+  isSamePosition,
   parseFeedPosition,
   type StreamEvent,
 } from '@parley/core/domain/events';
@@ -84,8 +85,8 @@ function entriesOf(row: Row, writtenAt: string): FeedEntry[] {
 
 function pageOf(entries: readonly FeedEntry[], after: FeedPosition | undefined, limit: number): FeedPage {
   const [first] = entries;
-  const isStart = after === undefined || (first !== undefined && follows(after, first.position));
-  const index = isStart ? 0 : entries.findIndex(({ position }) => isSame(position, after)) + 1;
+  const isStart = after === undefined || (first !== undefined && isNextPosition(after, first.position));
+  const index = isStart ? 0 : entries.findIndex(({ position }) => isSamePosition(position, after)) + 1;
   return isStart || index > 0
     ? { type: 'entries', entries: entries.slice(index, index + limit) }
     : { type: 'reset' };
@@ -103,12 +104,14 @@ async function readFeed(
   }
   // Reading starts at the position itself: one call shows whether that entry still exists, and what follows it.
   const [first, ...rest] = await range(deps, key, formatFeedPosition(after), limit + 1);
-  if (first !== undefined && isSame(first.position, after)) return { type: 'entries', entries: rest };
+  if (first !== undefined && isSamePosition(first.position, after)) return { type: 'entries', entries: rest };
   const [oldest] = await range(deps, key, '-', 1);
   if (oldest === undefined) return { type: 'none' };
   // If the event after the position is the oldest one, the position's own event was just trimmed. Otherwise it was lost with
   // the feed's tail.
-  return first !== undefined && isSame(first.position, oldest.position) && follows(after, first.position)
+  return first !== undefined &&
+    isSamePosition(first.position, oldest.position) &&
+    isNextPosition(after, first.position)
     ? { type: 'entries', entries: [first, ...rest].slice(0, limit) }
     : { type: 'reset' };
 }
@@ -121,14 +124,6 @@ async function range(
 ): Promise<FeedEntry[]> {
   const reply: StreamReply = await orUnavailable(() => redis.xrange(key, from, '+', 'COUNT', limit), onError);
   return reply.map(entryOf);
-}
-
-function isSame(a: FeedPosition, b: FeedPosition): boolean {
-  return a.epoch === b.epoch && a.seq === b.seq;
-}
-
-function follows(after: FeedPosition, next: FeedPosition): boolean {
-  return next.epoch === after.epoch && eventNumberOf(next) === eventNumberOf(after) + 1;
 }
 
 /** Converts an entry of an XRANGE reply to a feed entry. */

@@ -8,7 +8,7 @@ import type { Feed } from '@parley/shared/ports/elicitations/feed';
 import { describe, expect, it } from 'vitest';
 import { decideAs, requestApproval } from '../../../harness/engines/approvals.ts';
 import type { Contract } from '../../../harness/engines/contract.ts';
-import { deafEngineOn, engineOn } from '../../../harness/engines/engines.ts';
+import { busWithoutAsks, deafEngineOn, engineOn } from '../../../harness/engines/engines.ts';
 import { expectCode, type Reader, readAll } from '../../../harness/engines/observe.ts';
 import {
   answerQuestion,
@@ -202,15 +202,7 @@ export function watchContract(contract: Contract): void {
       const { first, pods } = contract;
       const { wakes } = pods.second;
       let isLost = false;
-      const losing: typeof wakes = {
-        publish: (...args) => wakes.publish(...args),
-        subscribe: (topic, listener) =>
-          wakes.subscribe(topic, (signal) => {
-            const isAsk =
-              signal.type === 'event' && 'status' in signal.event && signal.event.status === 'pending';
-            if (!(isLost && isAsk)) listener(signal);
-          }),
-      };
+      const losing = busWithoutAsks(wakes, () => isLost);
       const stream = newStream();
       const { row } = await askQuestion(first, stream);
       const reader = await follow(engineOn(pods.second, { wakes: losing }), stream);
