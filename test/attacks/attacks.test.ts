@@ -54,8 +54,8 @@ function postChecks(world: () => World): void {
         // The world has an expired key on purpose, which a pod reports once, at its start.
         const [first, ...others] = noticed;
         expect(first).toContain('the key expired of acme has expired');
-        expect(others.join('\n')).toBe('');
-        expect(stderr).toEqual([]);
+        expect(others, others.join('\n')).toEqual([]);
+        expect(stderr, stderr.join('\n')).toEqual([]);
       }
     });
 

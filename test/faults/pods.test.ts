@@ -3,6 +3,7 @@ import { armedKey } from '@parley/shared/redis/client/keys';
 import { timerPrefix } from '@parley/shared/redis/jobs/timers';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { ChaosProxy } from '../harness/chaos/proxy.ts';
+import { freePort } from '../harness/free-port.ts';
 import { createRoundRobin, type RoundRobin } from '../harness/http/round-robin.ts';
 import { prove } from '../harness/load/size.ts';
 import { redisCommand } from '../harness/redis/redis-command.ts';
@@ -159,6 +160,21 @@ async function throughAFreeze(balancer: RoundRobin, frozen: SitePod): Promise<vo
     timeoutMs: 60_000,
   });
 }
+
+it('a pod and a worker start while each reply of Redis takes its time: no command of their rounds fails', async () => {
+  const proxy = await site.proxy();
+  proxy.delay(60);
+  // Rounds begin within 100 ms, and the first connection takes several replies.
+  const rounds = { PARLEY_SWEEP_MS: '100', PARLEY_TAKE_OVER_MS: '100', PARLEY_CANARY_MS: '100' };
+  for (const start of [site.pod, site.worker]) {
+    const port = await freePort();
+    const started = await start({ ...rounds, REDIS_URL: proxy.url, PARLEY_METRICS_PORT: `${port}` });
+    const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+    expect(metrics).toContain('parley_');
+    expect(metrics).not.toMatch(/^parley_redis_command_errors_total [1-9]/m);
+    expect(started.lines.filter((line) => line.includes('"err"'))).toEqual([]);
+  }
+});
 
 it.each(['killed', 'frozen'] as const)(
   'F22 SIGTERM with open waits and streams while Redis is %s: the pod exits by itself within its grace period',

@@ -21,7 +21,7 @@ async function main(): Promise<void> {
     version: readVersion(),
     exports: telemetryExports(env),
   });
-  const worker = wireWorker(env, location, telemetry);
+  const worker = await wireWorker(env, location, telemetry);
   const warnings = warningsOf(env, 'worker');
   if (warnings.length > 0)
     worker.log.warn({ warnings }, 'these settings are for development or deserve attention');

@@ -25,7 +25,7 @@ import type { RedisLocation } from '@parley/shared/ports/redis-location';
 import { createRedisAudit } from '@parley/shared/redis/audit/audit';
 import { createExclusive } from '@parley/shared/redis/audit/exclusive';
 import { createRedisBackend } from '@parley/shared/redis/backend';
-import { type Commands, connectCommands } from '@parley/shared/redis/client/connect';
+import { type Commands, connectCommands, firstAttempt } from '@parley/shared/redis/client/connect';
 import { diagnose } from '@parley/shared/redis/diagnosis/diagnose';
 import { createCanary } from '@parley/shared/redis/jobs/canary';
 import { createWorkerNotes, NOTE_MS } from '@parley/shared/redis/jobs/worker-notes';
@@ -52,8 +52,15 @@ interface WorkerPod {
 // The number of parallel jobs. A job expires the overdue elicitations of one bucket, and no bucket must wait for another.
 const JOBS_AT_A_TIME = 2 * BUCKET_COUNT;
 
-/** Builds a worker from its environment and connects at once. */
-export function wireWorker(env: Env, location: RedisLocation, telemetry: Telemetry): WorkerPod {
+/**
+ * Builds a worker from its environment, and connects before its work begins. A Redis that is not available yet delays the
+ * start by seconds at most.
+ */
+export async function wireWorker(
+  env: Env,
+  location: RedisLocation,
+  telemetry: Telemetry,
+): Promise<WorkerPod> {
   const releasers = createReleasers();
   const log = createLog({ service: 'parley-worker', level: env.PARLEY_LOG_LEVEL, pod: env.PARLEY_POD });
   releasers.add(() => telemetry.shutdown());
@@ -65,6 +72,9 @@ export function wireWorker(env: Env, location: RedisLocation, telemetry: Telemet
     onError: () => metrics.redisCommandErrors.add(1),
   });
   releasers.add(() => backend.close());
+  const redis = connectCommands(location);
+  releasers.add(() => redis.disconnect());
+  await Promise.all([backend.opened(), firstAttempt(redis)]);
   const onError = createFaultLog(log);
   const dispatch = createProcessDispatch({ env, backend, log, metrics });
   const engine = createEngine({
@@ -73,7 +83,8 @@ export function wireWorker(env: Env, location: RedisLocation, telemetry: Telemet
     observer: createObserver({ log, tracer: telemetry.tracer, metrics }),
     settings: engineSettings(env),
   });
-  const untilReady = takeJobs({ env, location, engine, backend, dispatch, onError, log, metrics, releasers });
+  const parts = { env, location, redis, engine, backend, dispatch, onError, log, metrics, releasers };
+  const untilReady = takeJobs(parts);
   let working = false;
   releasers.add(() => {
     working = false;
@@ -101,6 +112,7 @@ export function wireWorker(env: Env, location: RedisLocation, telemetry: Telemet
 interface WorkerParts {
   readonly env: Env;
   readonly location: RedisLocation;
+  readonly redis: Commands;
   readonly engine: Engine;
   readonly backend: Backend;
   readonly dispatch: Dispatch;
@@ -112,11 +124,8 @@ interface WorkerParts {
 
 /** Starts the processing of jobs, deliveries and maintenance. Resolves when jobs are accepted. */
 async function takeJobs(parts: WorkerParts): Promise<void> {
-  const { env, location, engine, backend, onError, metrics, releasers } = parts;
+  const { env, location, redis, engine, backend, onError, metrics, releasers } = parts;
   const onCommandError = () => metrics.redisCommandErrors.add(1);
-  const redis = connectCommands(location);
-  redis.on('error', () => undefined);
-  releasers.add(() => redis.disconnect());
   const canary = createCanary(redis, onCommandError);
   const activity = createActivity();
   const holder = `${env.PARLEY_POD}/${randomUUID()}`;
@@ -139,18 +148,17 @@ async function takeJobs(parts: WorkerParts): Promise<void> {
   });
   releasers.add(dispatching.stop);
   releasers.add(() => workers.close(env.PARLEY_DRAIN_MS / 2));
-  releasers.add(maintain(parts, redis, { holder, activity, sendCanary: canary.send }));
-  releasers.add(tellOfItself({ ...parts, redis, holder, activity, workers }));
+  releasers.add(maintain(parts, { holder, activity, sendCanary: canary.send }));
+  releasers.add(tellOfItself({ ...parts, holder, activity, workers }));
   await workers.ready();
 }
 
 /** Starts the periodic work. The returned function ends it. */
 function maintain(
   parts: WorkerParts,
-  redis: Commands,
   own: Pick<MaintenanceDeps, 'holder' | 'activity' | 'sendCanary'>,
 ): () => Promise<void> {
-  const { env, engine, backend, onError, metrics } = parts;
+  const { env, redis, engine, backend, onError, metrics } = parts;
   const onCommandError = () => metrics.redisCommandErrors.add(1);
   const { retentionMs } = backendSettings(env);
   const audit = createRedisAudit({ redis, retentionMs, onError: onCommandError });
@@ -173,8 +181,7 @@ function maintain(
   });
 }
 
-interface OwnStanding extends Pick<WorkerParts, 'env' | 'metrics'> {
-  readonly redis: Commands;
+interface OwnStanding extends Pick<WorkerParts, 'env' | 'redis' | 'metrics'> {
   readonly holder: string;
   readonly activity: Activity;
   readonly workers: Pick<Workers, 'queues'>;

@@ -10,7 +10,13 @@ import { APPROVALS } from '../domain/approvals/family.ts';
 import type { Backend, BackendSettings } from '../ports/backend.ts';
 import { recordsByKind } from '../ports/owner-records.ts';
 import type { RedisLocation } from '../ports/redis-location.ts';
-import { type Commands, connectCommands, connectProducer, connectSubscriber } from './client/connect.ts';
+import {
+  type Commands,
+  connectCommands,
+  connectProducer,
+  connectSubscriber,
+  firstAttempt,
+} from './client/connect.ts';
 import { canaryKey, probeChannel, writeProbeKey } from './client/keys.ts';
 import { createSubscriber } from './client/subscriber.ts';
 import { servesReads } from './client/unavailable.ts';
@@ -54,13 +60,21 @@ interface RedisBackendOptions {
   readonly onError?: (error: unknown) => void;
 }
 
+export interface RedisBackend extends Backend {
+  /**
+   * Resolves when the first attempt to connect has ended, with or without success. Periodic work that begins earlier fails at
+   * every start.
+   */
+  opened(): Promise<unknown>;
+}
+
 /** All ports on Redis: one server, Sentinel or Cluster. Connects at once; `health` says when it is usable. */
-export function createRedisBackend(options: RedisBackendOptions): Backend {
+export function createRedisBackend(options: RedisBackendOptions): RedisBackend {
   const { location, vaultLocation, settings, timerQueues, onError } = options;
   const redis = connectCommands(location);
   const producer = connectProducer(location);
   const vaultRedis = vaultLocation === undefined ? redis : connectCommands(vaultLocation);
-  for (const connection of [redis, producer, vaultRedis]) connection.on('error', () => undefined);
+  const connections = new Set([redis, producer, vaultRedis]);
   const vaultAnswers = vaultRedis === redis ? undefined : answersInTime(vaultRedis);
   const probe = probeChannel(randomUUID());
   const subscriber = createSubscriber({
@@ -84,15 +98,11 @@ export function createRedisBackend(options: RedisBackendOptions): Backend {
     approvals: createRedisRecords(stored, APPROVALS),
     records: createRedisStoredRecords(stored),
     feed: createRedisFeed(redis, onError),
-    runs: createRedisRuns({ redis, settings, ...(onError !== undefined && { onError }) }),
+    runs: createRedisRuns(stored),
     runQueue,
     outbox: createRedisOutbox(redis, subscriber, onError),
     subscriptions: createRedisSubscriptions(redis, onError),
-    deadLetters: createRedisDeadLetters({
-      redis,
-      keepMs: settings.deadLetterMs,
-      ...(onError !== undefined && { onError }),
-    }),
+    deadLetters: createRedisDeadLetters({ ...stored, keepMs: settings.deadLetterMs }),
     conversations: createRedisConversations(redis, onError),
     heartbeats: createRedisHeartbeats({
       redis,
@@ -123,6 +133,7 @@ export function createRedisBackend(options: RedisBackendOptions): Backend {
       createRedisOwnerRecords(redis, { kind, bound, onError }),
     ),
     installation: createRedisInstallation({ redis, timerQueues, onError }),
+    opened: () => Promise.all([...connections].map(firstAttempt)),
     async health() {
       const [commands, timerCanaryAgeMs, vault] = await Promise.all([
         answers(redis),
@@ -139,9 +150,7 @@ export function createRedisBackend(options: RedisBackendOptions): Backend {
     async close() {
       await subscriber.close();
       await Promise.allSettled([deadlineJobs.close(), runQueue.close()]);
-      producer.disconnect();
-      redis.disconnect();
-      if (vaultRedis !== redis) vaultRedis.disconnect();
+      for (const connection of connections) connection.disconnect();
     },
   };
 }

@@ -71,7 +71,6 @@ export async function openRedisPods(location: RedisLocation, settings: BackendSe
 
 async function openDeadLetters(location: RedisLocation, keepMs: number): Promise<DeadLetterLists> {
   const connections = [connectCommands(location), connectCommands(location)] as const;
-  for (const redis of connections) redis.on('error', () => undefined);
   await waitUntil(() => connections.every(({ status }) => status === 'ready'), {
     what: 'the dead letters to be connected',
   });
@@ -102,7 +101,6 @@ async function openApprovals(location: RedisLocation): Promise<ApprovalBuses> {
 
 function openBus(location: RedisLocation) {
   const redis = connectCommands(location);
-  redis.on('error', () => undefined);
   const probe = probeChannel(randomUUID());
   let line: Redis | undefined;
   const subscriber = createSubscriber({

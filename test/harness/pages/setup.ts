@@ -287,7 +287,6 @@ async function openPod(
   const location = { kind: 'single', url } as const;
   const backend = createRedisBackend({ location, settings: ROOMY, timerQueues: 1 });
   const redis = connectCommands(location);
-  redis.on('error', () => undefined);
   onTestFinished(async () => {
     redis.disconnect();
     await backend.close();

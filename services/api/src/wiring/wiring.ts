@@ -148,19 +148,22 @@ function startDelivering(
   }).stop;
 }
 
+/** Opens the back end. A Redis that is not available yet delays the start by seconds at most. */
 async function openBackend(env: Env, metrics: Metrics): Promise<Backend> {
   const location = redisLocation(env);
   const settings = backendSettings(env);
   if (location === undefined) return createMemoryBackend(settings);
   const vault = ownVaultLocation(env);
   const { createRedisBackend } = await import('@parley/shared/redis/backend');
-  return createRedisBackend({
+  const backend = createRedisBackend({
     location,
     ...(vault !== undefined && { vaultLocation: vault }),
     settings,
     timerQueues: env.PARLEY_TIMER_QUEUES,
     onError: () => metrics.redisCommandErrors.add(1),
   });
+  await backend.opened();
+  return backend;
 }
 
 const lookAtRedis: typeof diagnose = async (...look) =>

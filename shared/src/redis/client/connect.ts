@@ -45,6 +45,24 @@ export function connectCommands(location: RedisLocation): Commands {
   return open(location, { ...FAIL_FAST, connectionName: 'parley-commands' });
 }
 
+/**
+ * Resolves when the first attempt to connect has ended, with or without success, and at the latest when a command would time
+ * out. Commands sent earlier fail at once, although Redis may be available.
+ */
+export function firstAttempt(connection: Commands): Promise<void> {
+  const events = ['ready', 'error', 'close'];
+  return new Promise((resolve) => {
+    function end(): void {
+      clearTimeout(timer);
+      for (const event of events) connection.off(event, end);
+      resolve();
+    }
+    const timer = setTimeout(end, FAIL_FAST.commandTimeout);
+    for (const event of events) connection.once(event, end);
+    if (connection.status === 'ready') end();
+  });
+}
+
 /** Connects producers of BullMQ jobs. They fail fast too, so that a timer that cannot be scheduled is counted, not queued. */
 export function connectProducer(location: RedisLocation): Commands {
   // Nobody waits for a timer to be added, so the commands of one turn of the event loop share a write.
@@ -86,12 +104,15 @@ function discoveredNodes(commands: Commands): RedisNode[] {
 }
 
 function open(location: RedisLocation, options: Options): Commands {
-  if (location.kind !== 'cluster')
-    return openServer(location, {
-      ...authOf(location),
-      ...options,
-      retryStrategy: reconnectPauseMs,
-    });
+  const connection =
+    location.kind === 'cluster'
+      ? openCluster(location, options)
+      : openServer(location, { ...authOf(location), ...options, retryStrategy: reconnectPauseMs });
+  // The connection reconnects by itself, and its commands fail until then. Without a listener, ioredis prints each error.
+  return connection.on('error', () => undefined);
+}
+
+function openCluster(location: RedisLocation, options: Options): Cluster {
   const { enableOfflineQueue: _queue, ...redisOptions } = options;
   return new Cluster([...(location.nodes ?? [])], {
     clusterRetryStrategy: reconnectPauseMs,

@@ -62,7 +62,6 @@ export function startWorkers(options: WorkersOptions): Workers {
   // could be up to 1 s late.
   RedisConnection.minimumVersion = `${REDIS_MAJOR_MIN}.0.0`;
   const connection = connectWorker(location);
-  connection.on('error', () => undefined);
   const stopping = new AbortController();
   const run = createRunner(options, stopping.signal);
 

@@ -64,7 +64,6 @@ export function createQueueRuns({ location, producer, onError }: QueueRunsDeps):
     },
     consume(take) {
       const connection = connectWorker(location);
-      connection.on('error', () => undefined);
       const worker = new Worker(RUNS_QUEUE, processJob(take), {
         connection: connection as unknown as ConnectionOptions,
         prefix: RUNS_PREFIX,

@@ -19,7 +19,6 @@ export function sealedStateContract(contract: Contract): void {
     it('is found on every server, and replaced only as it was read', async () => {
       const { backend } = contract.pods;
       const redis = connectCommands(location);
-      redis.on('error', () => undefined);
       contract.onEnd(() => redis.disconnect());
       const store = createRedisSealedState(redis);
       const turns = Array.from({ length: 6 }, () => turnOf(newOwner()));
