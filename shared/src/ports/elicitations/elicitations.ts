@@ -127,6 +127,7 @@ export function storedRecordOf(row: RowOf<FamilyTypes>): StoredRecord {
 export interface StoredPage {
   readonly records: readonly StoredRecord[];
   readonly nextCursor?: string;
+  /** The time of the store, in ms; may be 0 if there are no records. */
   readonly now: number;
 }
 
