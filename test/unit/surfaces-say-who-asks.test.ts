@@ -1,3 +1,4 @@
+import type { ToolHints } from '@parley/core/domain/approvals/approval';
 import { compareWaiting, rankOfRisk } from '@parley/core/domain/approvals/risk';
 import { createTaskFold } from '@parley/shared/domain/a2a/task';
 import { toApprovalWire } from '@parley/shared/domain/approvals/wire';
@@ -6,6 +7,9 @@ import { expect, it } from 'vitest';
 import { describeApproval, describeElsewhere } from '../../clients/cli/src/acp/describe.ts';
 import { showQuestion } from '../../clients/cli/src/terminal/question.ts';
 import { rowsOf } from '../../clients/widget/src/inbox/rows.ts';
+import { ENGLISH_APPROVAL } from '../../clients/widget/src/strings/approval.ts';
+import { traitsBox } from '../../services/api/src/pages/views/approval/traits.ts';
+import { ENGLISH } from '../../services/api/src/pages/views/strings-en.ts';
 import { interruptOfApproval, interruptOfQuestion } from '../../services/api/src/surfaces/ag-ui/questions.ts';
 import { toldResult } from '../../services/api/src/surfaces/mcp/waiting/told.ts';
 import { approvalMessage, denyModal } from '../../services/api/src/surfaces/slack/mapping/approval.ts';
@@ -89,6 +93,24 @@ it.each<[surface: string, shown: () => unknown, server: RegExp]>([
     expect(text).not.toMatch(/bk-7(?!")/);
   },
 );
+
+it.each<[hints: ToolHints | undefined, said: readonly string[]]>([
+  [undefined, ['does not say what it can do']],
+  [{ openWorld: false }, ['does not say what it can do']],
+  [{ readOnly: true, destructive: true }, ['says that it only reads']],
+  [{ readOnly: true, openWorld: true }, ['says that it only reads', 'can reach other services']],
+  [{ destructive: true, openWorld: true }, ['can change or delete things', 'can reach other services']],
+  [{ destructive: false, openWorld: false }, ['says that it deletes nothing']],
+  [{ openWorld: true }, ['can reach other services']],
+])('of a tool with the hints %j, the card, the hosted page and Slack say the same', (hints, said) => {
+  const sentence = said.join(', and it ');
+  const slack = JSON.stringify(
+    approvalMessage(approvalRow({ tool: { ...TOOL, ...(hints && { hints }) } }), PLACE),
+  );
+  expect(slack).toContain(`. It ${sentence}.`);
+  expect(ENGLISH_APPROVAL.toolHints(hints).map((text) => text.toLowerCase())).toEqual(said);
+  expect(traitsBox(hints, ENGLISH).toString().toLowerCase()).toContain(`>${said.join(' · ')}<`);
+});
 
 it('notices name who asks, and what is denied has its risk', () => {
   expect(JSON.stringify(escalationMessage(ASKED, PLACE))).toContain('a question of *Travel desk*');

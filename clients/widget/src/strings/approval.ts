@@ -5,6 +5,7 @@
 
 import type { RememberFor, ToolHints } from '@parley/core/domain/approvals/approval';
 import type { EndedApprovalStatus } from '@parley/core/domain/approvals/status';
+import { type ToolTrait, traitsOf } from '@parley/core/domain/approvals/tool-trait';
 import { durationIn, momentIn, numberIn, pluralIn } from './time.ts';
 
 /** How an approval ended, as input for the sentence about it. */
@@ -80,12 +81,20 @@ export interface ApprovalStrings {
 const EN = 'en';
 const calls = (count: number) => `${numberIn(EN, count)} ${pluralIn(EN, count, 'call', 'calls')}`;
 
+const TRAITS: Readonly<Record<ToolTrait, string>> = {
+  reads: 'Says that it only reads',
+  changes: 'Can change or delete things',
+  keeps: 'Says that it deletes nothing',
+  reaches: 'Can reach other services',
+  unknown: 'Does not say what it can do',
+};
+
 export const ENGLISH_APPROVAL: ApprovalStrings = {
   approvalTitle: (agent, tool) => `${agent} wants to use “${tool}”`,
   approvalsTitle: (agent, count) => `${agent} wants to make ${calls(count)}`,
   approvalArrived: (agent) => `${agent} asks for your approval`,
   toolOf: (server) => `Tool of ${server}`,
-  toolHints: (hints) => hintsOf(hints),
+  toolHints: (hints) => traitsOf(hints).map((trait) => TRAITS[trait]),
   argumentsTitle: 'Arguments',
   noArguments: 'Without arguments',
   secretValue: 'secret, not shown',
@@ -156,15 +165,3 @@ export const ENGLISH_APPROVAL: ApprovalStrings = {
   revokeFailed: 'This could not be revoked. Please try again.',
   revoked: (tool) => `${tool} is asked about again`,
 };
-
-function hintsOf(hints: ToolHints = {}): readonly string[] {
-  const { readOnly, destructive, openWorld } = hints;
-  if (readOnly === true)
-    return ['Says that it only reads', ...(openWorld ? ['Can reach other services'] : [])];
-  return [
-    ...(destructive === true ? ['Can change or delete things'] : []),
-    ...(destructive === false ? ['Says that it deletes nothing'] : []),
-    ...(openWorld === true ? ['Can reach other services'] : []),
-    ...(destructive === undefined && openWorld === undefined ? ['Does not say what it can do'] : []),
-  ];
-}

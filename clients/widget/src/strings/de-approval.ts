@@ -1,6 +1,7 @@
 /** The German texts of approvals, which are loaded with the German file only. Their type is in `approval.ts`. */
 
-import type { RememberFor, ToolHints } from '@parley/core/domain/approvals/approval';
+import type { RememberFor } from '@parley/core/domain/approvals/approval';
+import { type ToolTrait, traitsOf } from '@parley/core/domain/approvals/tool-trait';
 import type { ApprovalStrings, SettledApproval } from './approval.ts';
 import { durationIn, momentIn, numberIn, pluralIn } from './time.ts';
 
@@ -9,13 +10,21 @@ const number = (value: number) => numberIn(DE, value);
 const counted = (count: number, one: string, other: string) =>
   `${number(count)} ${pluralIn(DE, count, one, other)}`;
 
+const TRAITS: Readonly<Record<ToolTrait, string>> = {
+  reads: 'Liest nach eigener Angabe nur',
+  changes: 'Kann etwas ändern oder löschen',
+  keeps: 'Löscht nach eigener Angabe nichts',
+  reaches: 'Kann andere Dienste erreichen',
+  unknown: 'Sagt nicht, was es kann',
+};
+
 /** The German texts of approvals, part of the German file. */
 export const GERMAN_APPROVAL: ApprovalStrings = {
   approvalTitle: (agent, tool) => `${agent} möchte „${tool}“ benutzen`,
   approvalsTitle: (agent, count) => `${agent} möchte ${counted(count, 'Aufruf', 'Aufrufe')} machen`,
   approvalArrived: (agent) => `${agent} bittet um Ihre Zustimmung`,
   toolOf: (server) => `Werkzeug von ${server}`,
-  toolHints: hintsOf,
+  toolHints: (hints) => traitsOf(hints).map((trait) => TRAITS[trait]),
   argumentsTitle: 'Angaben',
   noArguments: 'Ohne Angaben',
   secretValue: 'geheim, wird nicht gezeigt',
@@ -92,16 +101,4 @@ function ended({ status, here, reason }: SettledApproval): string {
         ? 'Das Gespräch wurde angehalten. Der Aufruf unterbleibt.'
         : 'Das wird nicht mehr gebraucht. Der Aufruf unterbleibt.';
   }
-}
-
-function hintsOf(hints: ToolHints = {}): readonly string[] {
-  const { readOnly, destructive, openWorld } = hints;
-  const reaches = openWorld === true ? ['Kann andere Dienste erreichen'] : [];
-  if (readOnly === true) return ['Liest nach eigener Angabe nur', ...reaches];
-  return [
-    ...(destructive === true ? ['Kann etwas ändern oder löschen'] : []),
-    ...(destructive === false ? ['Löscht nach eigener Angabe nichts'] : []),
-    ...reaches,
-    ...(destructive === undefined && openWorld === undefined ? ['Sagt nicht, was es kann'] : []),
-  ];
 }

@@ -5,6 +5,7 @@ import type { ApprovalDefinition } from '@parley/core/domain/approvals/definitio
 import { riskNote } from '@parley/core/domain/approvals/risk';
 import { isApprovalEnded } from '@parley/core/domain/approvals/status';
 import { titleOfServer, titleOfTool } from '@parley/core/domain/approvals/tool-title';
+import { type ToolTrait, traitsOf } from '@parley/core/domain/approvals/tool-trait';
 import { readable, readableLine } from '@parley/core/domain/readable';
 import type { ApprovalRow } from '@parley/shared/domain/approvals/types';
 import type { Button, KnownBlock, ModalView, RichTextBlock } from '@slack/types';
@@ -43,7 +44,7 @@ export function approvalMessage(row: ApprovalRow, place: ShownTo): SlackMessage 
   const call: KnownBlock[] = [
     header(`Approval: ${title}`),
     mrkdwn(
-      `*${nameText(agent)}* wants to call \`${nameText(tool.name)}\` of *${nameText(titleOfServer(tool))}*${riskNote(risk)}. ${hintText(tool.hints)}`,
+      `*${nameText(agent)}* wants to call \`${nameText(tool.name)}\` of *${nameText(titleOfServer(tool))}*${riskNote(risk)}. ${traitsText(tool.hints)}`,
     ),
     ...(place.isPrivate ? callBlocks(row) : []),
     ...decisionBlocks(row, place),
@@ -182,14 +183,18 @@ function reasonBlocks({ status, settlement }: ApprovalRow, { isPrivate }: ShownT
   return piecesOf(clippedToSize(`Reason: ${readable(settlement.reason)}`, left), 2_900).map(section);
 }
 
-/** The tool's statements about itself. */
-function hintText(hints: ToolHints = {}): string {
-  if (hints.readOnly === true) return 'By its own account it only reads.';
-  const can = [
-    ...(hints.destructive === false ? [] : ['delete or overwrite data']),
-    ...(hints.openWorld === false ? [] : ['reach other services']),
-  ];
-  return can.length === 0 ? 'By its own account it changes data.' : `It may ${can.join(' and ')}.`;
+const TRAITS: Readonly<Record<ToolTrait, string>> = {
+  reads: 'says that it only reads',
+  changes: 'can change or delete things',
+  keeps: 'says that it deletes nothing',
+  reaches: 'can reach other services',
+  unknown: 'does not say what it can do',
+};
+
+/** What the tool says about itself. */
+function traitsText(hints: ToolHints | undefined): string {
+  const traits = traitsOf(hints).map((trait) => TRAITS[trait]);
+  return `It ${traits.join(', and it ')}.`;
 }
 
 function rememberText(remember: RememberFor): string {
