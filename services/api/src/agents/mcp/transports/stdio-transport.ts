@@ -42,8 +42,8 @@ interface StdioTransport extends Transport {
 }
 
 /**
- * Makes the transport. The SDK's own is not used: it adds variables of this process to the child's environment, passes
- * the child's stderr through, does not wait for the exit after SIGKILL, and does not end the child's own children.
+ * Makes the transport. The SDK's own is not used: it parses lines before their depth and rate can be limited, adds variables of
+ * this process to the child's environment, does not wait for the exit after SIGKILL, and does not end the child's own children.
  */
 export function createStdioTransport(options: StdioTransportOptions): StdioTransport {
   const { messageBytesMax, killGraceMs, exchanges, guard, onStderr, door, onChangesDropped } = options;
