@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { launchChromium } from '../../demo/chromium.ts';
@@ -6,6 +5,7 @@ import { decideAs, requestApproval } from '../harness/engines/approvals.ts';
 import { describeInChromium, STILL } from '../harness/in-chromium.ts';
 import { ADA, startWorld, type World } from '../harness/pages/setup.ts';
 import { startRedis } from '../harness/redis/redis-server.ts';
+import { nextMillisecond } from '../harness/wait-until.ts';
 import { looksSound } from '../harness/widget/site-look.ts';
 
 const STREAM = { ...ADA, streamRequestId: 'run 1' };
@@ -237,8 +237,7 @@ await describeInChromium('the hosted inbox', (chromium) => {
       const { here, page, heading } = await opened(async ({ engine }) => {
         for (const booking of ['B-1', 'B-2', 'B-3']) {
           calls.push((await request(engine, booking)).row.id);
-          // Calls of the same millisecond have no order of their own.
-          await sleep(2);
+          await nextMillisecond();
         }
       });
       const violations = violationsOn(page);

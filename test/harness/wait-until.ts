@@ -44,6 +44,9 @@ export async function waitUntil<T>(
   }
 }
 
+/** Waits for a later millisecond of the clock. Records of the same millisecond are in no order of their own. */
+export const nextMillisecond = () => sleep(2);
+
 async function attempt<T>(cond: () => T | Promise<T>, withinMs: number): Promise<Attempt<T> | 'pending'> {
   const stop = new AbortController();
   const asked = (async (): Promise<Attempt<T>> => {

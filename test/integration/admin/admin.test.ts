@@ -22,7 +22,7 @@ import { callLimitsOn } from '../../harness/http/call-limits.ts';
 import { userToken } from '../../harness/tokens.ts';
 import { elicit } from '../../harness/turns/setup.ts';
 import { modelOf, SURE, worldOn } from '../../harness/turns/site.ts';
-import { waitUntil } from '../../harness/wait-until.ts';
+import { nextMillisecond, waitUntil } from '../../harness/wait-until.ts';
 
 const model = modelOf(({ results }) => (results.length === 0 ? { calls: [SURE] } : { text: 'Done.' }));
 
@@ -743,7 +743,9 @@ await describeOnRedis('the admin API', (pods, url) => {
         (await ask(one, { webhookUrl })).row.id,
         (await ask(two, { webhookUrl })).row.id,
       ];
+      await nextMillisecond();
       await answerQuestion(asking, one, retried, 'decline');
+      await nextMillisecond();
       const { streamRequestId } = turnOf(one);
       const subject = `${formatStreamPath({ ...one, streamRequestId })}/3`;
       const pushed = { kind: 'a2a-deliver', subject, bucket: bucketOf(one) };
@@ -863,8 +865,10 @@ await describeOnRedis('the admin API', (pods, url) => {
 
     it('are made again, whether they were given up or are tried again', async () => {
       const { ids, read, redeliver, end } = await deliveriesOfTenant();
-      for (const id of [ids.retried, ids.dead])
+      for (const id of [ids.retried, ids.dead]) {
         expect((await redeliver(id)).json).toEqual({ outstanding: true });
+        await nextMillisecond();
+      }
       expect((await read('?kind=webhook&order=oldest')).deliveries).toMatchObject([
         { elicitationId: ids.retried, state: 'waiting', attempts: 0 },
         { elicitationId: ids.dead, state: 'waiting', attempts: 0 },
