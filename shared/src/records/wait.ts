@@ -132,11 +132,12 @@ function firstChecks<T extends FamilyTypes>(
   const startedAt = performance.now();
   const deadline = startedAt + (expiresAt - now);
   const expireAt = deadline + BACKUP_DELAY_MS;
+  const reads = new SleeperReads();
   return {
-    reads: new SleeperReads(),
+    reads,
     until: startedAt + timeoutMs,
     expireAt,
-    nextAt: Math.min(expireAt, startedAt + settings.recheckMs),
+    nextAt: Math.min(expireAt, startedAt + reads.pauseMs(settings.recheckMs)),
     giveUpAt: deadline + settings.graceMs,
   };
 }

@@ -24,11 +24,12 @@ afterEach(() => {
 function openPod() {
   const backend = createMemoryBackend(ROOMY);
   const { elicitations, records, feed } = backend;
-  const store = { isAway: false, reads: 0 };
+  const store = { isAway: false, reads: 0, times: new Set<number>() };
   const whileHere =
     <A extends unknown[], R>(run: (...args: A) => Promise<R>) =>
     async (...args: A): Promise<R> => {
       store.reads += 1;
+      store.times.add(performance.now());
       if (store.isAway) throw new ParleyError('unavailable', 'The store is unavailable.');
       return run(...args);
     };
@@ -114,6 +115,24 @@ describe.each(Object.entries(SLEEPERS))('during an outage, a %s', (_name, sleep)
     expect(hasEnd()).toBe(true);
   });
 });
+
+it.each(Object.entries(SLEEPERS))(
+  'each %s of a process reads again at the moment of the others, whenever it began',
+  async (_name, sleep) => {
+    const pod = openPod();
+    const { stream, row } = await askOnStream(pod.engine, { timeoutSeconds: 3_600 });
+    for (let begun = 0; begun < 4; begun += 1) {
+      await vi.advanceTimersByTimeAsync(17);
+      sleep(pod, stream, row.id);
+    }
+    await vi.advanceTimersByTimeAsync(1);
+    pod.store.reads = 0;
+    pod.store.times.clear();
+    await vi.advanceTimersByTimeAsync(RECHECK_MS + 100);
+    expect(pod.store.reads).toBeGreaterThanOrEqual(4);
+    expect(pod.store.times.size).toBe(1);
+  },
+);
 
 describe('a waiter whose deadline passes during an outage', () => {
   const TIMEOUT_MS = 60_000;

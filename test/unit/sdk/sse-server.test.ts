@@ -48,9 +48,11 @@ it('a stream does not retain the events that it has sent', async () => {
 });
 
 it.each([
-  { ids: 'with ids', resumable: true },
-  { ids: 'without ids', resumable: false },
-])("heartbeats and delays are no events for the decoder of Python's clients, $ids", async ({ resumable }) => {
+  { ids: 'with ids', resumable: true, isFollowed: false },
+  { ids: 'with ids, followed', resumable: true, isFollowed: true },
+  { ids: 'without ids', resumable: false, isFollowed: false },
+])("heartbeats and delays are no events for the decoder of Python's clients, $ids", async (kind) => {
+  const { resumable } = kind;
   async function* events(sent: { readonly text: string }) {
     const beats = () => sent.text.split(': heartbeat\n').length;
     for (let at = 1; at <= 3; at += 1) {
@@ -60,13 +62,29 @@ it.each([
     }
     await new Promise(() => undefined);
   }
-  const { reply, drain, close } = await stream((sent) => ({ events: events(sent), resumable }), 5);
+  const { reply, drain, close } = await stream((sent) => ({ events: events(sent), ...kind }), 5);
   await waitUntil(() => reply.text.includes('{"at":3}'), { what: 'the last event' });
   drain.begin();
   await expect(reply.ended).rejects.toThrow('terminated');
   const expected = [1, 2, 3].map((at) => ({ event: undefined, data: JSON.stringify({ at }) }));
   expect(pythonEvents(reply.text)).toEqual(expected);
   expect(reply.text.includes('retry:')).toBe(resumable);
+  await close();
+});
+
+it('a followed stream is told anew when to return, as the streams of its pod become more', async () => {
+  async function* silent(): AsyncGenerator<SseFrameEvent, void> {
+    await new Promise(() => undefined);
+  }
+  const { reply, drain, close } = await stream(() => ({ events: silent(), isFollowed: true }), 5);
+  await waitUntil(() => reply.text.includes('retry:'), { what: 'the first delay' });
+  expect(reply.text).toMatch(/^retry: 100\d\n/);
+  for (let other = 0; other < 20_000; other += 1) drain.add(() => undefined);
+  const delays = () => [...reply.text.matchAll(/: heartbeat\nretry: (\d+)\n/g)].map(([, ms]) => Number(ms));
+  await waitUntil(() => delays().some((ms) => ms > 11_000), { what: 'a delay for many streams' });
+  expect(Math.max(...delays())).toBeLessThan(21_000);
+  drain.begin();
+  await expect(reply.ended).rejects.toThrow('terminated');
   await close();
 });
 

@@ -44,8 +44,8 @@ const HEADERS = {
 const RETRY_MS = 1_000;
 // When a pod drains, its readers return spread over a time that grows with their number, up to a maximum. The drain counts each
 // stream twice, because it ends both its reading and its writing.
-const SPREAD_MS_EACH = 0.5;
-const SPREAD_MS_MAX = 15_000;
+const SPREAD_MS_EACH = 1;
+const SPREAD_MS_MAX = 20_000;
 // The delay for readers that any pod can serve at once.
 const RETRY_AT_ONCE_MS = 10;
 const HEARTBEAT = ': heartbeat\n';
@@ -59,6 +59,8 @@ export interface EventsReply {
   readonly headers?: Readonly<Record<string, string>>;
   /** False for a format whose readers cannot reconnect. They get no `retry:` line. */
   readonly resumable?: boolean;
+  /** True for a stream that is followed for hours. Its heartbeats say anew when the reader should return. */
+  readonly isFollowed?: boolean;
   /** Sent before the connection is destroyed because the token expired; by default, the event `stream-closed`. */
   readonly onExpiry?: () => readonly (SseFrameEvent | Frame)[];
   /**
@@ -79,10 +81,14 @@ const ON_EXPIRY = (): readonly SseFrameEvent[] => [{ event: 'stream-closed', dat
  * the end of an event with empty data.
  */
 export function sendEvents(res: ServerResponse, reply: EventsReply, options: SseOptions): Promise<void> {
-  const { events, headers, resumable = true } = reply;
+  const { events, headers, resumable = true, isFollowed = false } = reply;
   writeHead(res, 200, { ...HEADERS, ...headers });
   res.write(resumable ? retryLine(returnMs(options.drain)) : HEARTBEAT);
-  const endHeartbeats = options.heartbeats.add(() => res.writableNeedDrain || res.write(HEARTBEAT));
+  const endHeartbeats = options.heartbeats.add(
+    () =>
+      res.writableNeedDrain ||
+      res.write(isFollowed ? HEARTBEAT + retryLine(returnMs(options.drain)) : HEARTBEAT),
+  );
   let isToldEnd = false;
   const textOf = (event: SseFrameEvent | Frame) => {
     isToldEnd = 'isLast' in event && event.isLast === true;

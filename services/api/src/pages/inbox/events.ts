@@ -31,6 +31,7 @@ export function inboxEventsRoute(parts: Parts, where: Pick<Route, 'method' | 'pa
       const isSignedIn = () => hasSession(parts, head, caller);
       return inStreamPlace(parts.callLimits, { caller, whenOver }, reader, async (place) => ({
         type: 'events',
+        isFollowed: true,
         events: whileSignedIn(
           (ending) => parts.engine.watchInbox({ owner: { tenant, userId }, signal: ending }),
           place,

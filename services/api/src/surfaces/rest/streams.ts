@@ -76,7 +76,7 @@ export function streamRoutes(engine: Engine, limits: CallLimits): Route[] {
             query.view === 'elicit' ? elicitEvent : readsChats(caller) ? streamEvent : questionEvent;
           // Only a person's own client counts as having seen the questions. The reader of a service is not a person.
           const seen = caller.kind === 'user' ? withNotes(engine, stream, items) : items;
-          return { type: 'events', events: mapped(seen, shown, place) };
+          return { type: 'events', isFollowed: true, events: mapped(seen, shown, place) };
         });
       },
     }),
@@ -103,6 +103,7 @@ function inboxRoute(engine: Engine, limits: CallLimits): Route {
       const reader = { stream: 'inbox', returns: false };
       return inStreamPlace(limits, { caller, whenOver }, reader, async (place) => ({
         type: 'events',
+        isFollowed: true,
         events: mapped(engine.watchInbox({ owner, signal: place.signal }), inboxEvent, place),
       }));
     },

@@ -62,6 +62,7 @@ export function eventsRoute({
       whenAborted(signal, release);
       return {
         type: 'events',
+        isFollowed: true,
         events: toEvents(changesOf(tenantChanges, caller.tenant, signal), { signal, release }),
       };
     },
