@@ -13,6 +13,9 @@ const FULL = { count: 3_000, underWay: 64 };
 const STREAMS = 200;
 const PATIENCE_MS = 120_000;
 
+/** The engine on a Redis with each durability: where its answering process has never seen the question, and has shown it. */
+type Engines = Readonly<Record<Fsync, readonly [unseen: Entrant, shown: Entrant]>>;
+
 interface Entrant extends Racer {
   readonly name: string;
   readonly fullCount: number;
@@ -40,11 +43,13 @@ export async function peers(bench: Bench): Promise<Measurement[]> {
   const entrants: Entrant[] = [];
   try {
     const floor = await enter('publish floor', 'publish', servers.redis.everysec);
-    const engines = {
-      everysec: await enter('engine, AOF everysec', 'engine', servers.redis.everysec),
-      always: await enter('engine, AOF always', 'engine', servers.redis.always),
-    };
-    entrants.push(floor, engines.everysec, engines.always);
+    const enterEngines = async (fsync: Fsync) =>
+      [
+        await enter(`engine, AOF ${fsync}`, 'engine', servers.redis[fsync]),
+        await enter(`engine that has shown the question, AOF ${fsync}`, 'shown', servers.redis[fsync]),
+      ] as const;
+    const engines = { everysec: await enterEngines('everysec'), always: await enterEngines('always') };
+    entrants.push(floor, ...engines.everysec, ...engines.always);
     const found: PeerEntrant[] = [];
     for (const peer of PEERS) {
       const reason = peer.needsPackages ? missing : undefined;
@@ -55,12 +60,14 @@ export async function peers(bench: Bench): Promise<Measurement[]> {
     }
     await runRounds(entrants, bench);
     return [
-      ...[floor, ...Object.values(engines)].map(measurementOf),
-      ...Object.values(engines).map((engine) => ({
-        what: `${engine.name}: p50 over the publish floor`,
-        measured: 'ratio',
-        ratios: ratiosOf(engine.p50, floor.p50),
-      })),
+      ...[floor, ...Object.values(engines).flat()].map(measurementOf),
+      ...Object.values(engines)
+        .flat()
+        .map((engine) => ({
+          what: `${engine.name}: p50 over the publish floor`,
+          measured: 'ratio',
+          ratios: ratiosOf(engine.p50, floor.p50),
+        })),
       ...found.flatMap((each) => reportPeer(each, engines)),
     ];
   } finally {
@@ -149,26 +156,24 @@ function measurementOf({ name, p50, perSecond, failure }: Entrant): Measurement 
   return { what: name, measured: failure ?? measured };
 }
 
-function reportPeer(
-  { peer, entrant, reason }: PeerEntrant,
-  engines: Readonly<Record<Fsync, Entrant>>,
-): Measurement[] {
+function reportPeer({ peer, entrant, reason }: PeerEntrant, engines: Engines): Measurement[] {
   if (entrant === undefined || entrant.failure !== undefined) {
     return [{ what: peer.name, measured: reason ?? entrant?.failure ?? '' }];
   }
-  const engine = engines[peer.beside];
   return [
     measurementOf(entrant),
-    {
-      what: `${peer.name}: p50 over the ${engine.name}`,
-      measured: 'ratio',
-      ratios: ratiosOf(entrant.p50, engine.p50),
-    },
-    {
-      what: `${peer.name}: throughput over the ${engine.name}`,
-      measured: 'ratio',
-      ratios: ratiosOf(entrant.perSecond, engine.perSecond),
-    },
+    ...engines[peer.beside].flatMap((engine) => [
+      {
+        what: `${peer.name}: p50 over the ${engine.name}`,
+        measured: 'ratio',
+        ratios: ratiosOf(entrant.p50, engine.p50),
+      },
+      {
+        what: `${peer.name}: throughput over the ${engine.name}`,
+        measured: 'ratio',
+        ratios: ratiosOf(entrant.perSecond, engine.perSecond),
+      },
+    ]),
     { what: `${peer.name}: durability`, measured: peer.durability },
     { what: `${peer.name}: differs from Parley`, measured: peer.differs },
   ];
