@@ -1,11 +1,17 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
 import { bucketOf } from '@parley/core/domain/ids';
 import { armedKey } from '@parley/shared/redis/client/keys';
 import { timerPrefix } from '@parley/shared/redis/jobs/timers';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { ChaosProxy } from '../harness/chaos/proxy.ts';
-import { freePort } from '../harness/free-port.ts';
+import { freePort, listenOnFreePort } from '../harness/free-port.ts';
 import { createRoundRobin, type RoundRobin } from '../harness/http/round-robin.ts';
+import { LOAD_ENV } from '../harness/load/load-env.ts';
 import { prove } from '../harness/load/size.ts';
+import { bundleEntry } from '../harness/processes/bundle.ts';
+import { killWithParent } from '../harness/processes/child-guard.ts';
 import { redisCommand } from '../harness/redis/redis-command.ts';
 import { choose, createPodClient } from '../harness/site/pod-client.ts';
 import { openReader } from '../harness/site/reader.ts';
@@ -175,6 +181,21 @@ it('a pod and a worker start while each reply of Redis takes its time: no comman
     expect(started.lines.filter((line) => line.includes('"err"'))).toEqual([]);
   }
 });
+
+it.each(['api', 'worker'])(
+  'SIGTERM ends the %s that waits for a Redis which says nothing',
+  async (service) => {
+    const silent = createServer((socket) => void socket.on('error', () => undefined));
+    const port = await listenOnFreePort(silent);
+    const program = await bundleEntry(`services/${service}/src/main.ts`);
+    const env = { PATH: process.env.PATH, ...LOAD_ENV, REDIS_URL: `redis://127.0.0.1:${port}`, PORT: '0' };
+    const child = spawn(process.execPath, [program], { env, stdio: 'ignore' });
+    killWithParent(child);
+    silent.once('connection', () => child.kill('SIGTERM'));
+    expect(await once(child, 'exit')).toEqual([0, null]);
+    silent.close();
+  },
+);
 
 it.each(['killed', 'frozen'] as const)(
   'F22 SIGTERM with open waits and streams while Redis is %s: the pod exits by itself within its grace period',

@@ -38,7 +38,7 @@ export async function* followEvents(
     if (options.resetsBackoff?.(event) ?? true) backoff.reset();
   };
   const onComment = () => resetBackoff();
-  // The server names a delay at the start of every connection, so this is no reason to reset the back-off.
+  // The server names a delay at the start of every connection and with heartbeats, so this is no reason to reset the back-off.
   const onRetry = backoff.setFirstDelayMs;
   const reading = { idleTimeoutMs: heartbeatTimeoutMs, signal, onComment, onRetry };
   let { lastEventId } = options;

@@ -2,16 +2,18 @@ import { EnvError, listenFault, readEnv, warningsOf } from '@parley/shared/confi
 import { redisLocation } from '@parley/shared/config/redis-env';
 import { telemetryExports } from '@parley/shared/config/telemetry-env';
 import { startTelemetry } from '@parley/shared/observe/telemetry';
-import { onShutdown } from '@parley/shared/runtime/lifecycle';
+import { exitAtSignals, onShutdown } from '@parley/shared/runtime/lifecycle';
 import { startWatchdog } from '@parley/shared/runtime/watchdog';
 import { closeOps, listenOps } from './ops.ts';
 import { readVersion, wireWorker } from './wiring.ts';
 
+const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 const NO_REDIS =
   'The worker needs Redis: set REDIS_URL, PARLEY_REDIS_SENTINELS or PARLEY_REDIS_CLUSTER. Without Redis the api runs alone and does this work itself.';
 
 async function main(): Promise<void> {
   const env = readEnv('worker');
+  const hasStarted = exitAtSignals(SIGNALS);
   startWatchdog({ limitMs: env.PARLEY_STALL_MS });
   const location = redisLocation(env);
   if (location === undefined) throw new EnvError([NO_REDIS]);
@@ -34,7 +36,7 @@ async function main(): Promise<void> {
           },
         );
   onShutdown({
-    signals: ['SIGTERM', 'SIGINT'],
+    signals: SIGNALS,
     exit: (code) => process.exit(code),
     async drain() {
       // The ops server closes last, so that probes get "not ready" during the drain.
@@ -44,6 +46,7 @@ async function main(): Promise<void> {
     deadlineMs: env.PARLEY_DRAIN_MS,
     log: worker.log,
   });
+  hasStarted();
   await worker.ready();
   // Scripts wait for this line. All other lines on standard output are log lines.
   process.stdout.write(`${JSON.stringify({ ready: true, pod: env.PARLEY_POD })}\n`);

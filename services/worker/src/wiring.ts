@@ -54,7 +54,7 @@ const JOBS_AT_A_TIME = 2 * BUCKET_COUNT;
 
 /**
  * Builds a worker from its environment, and connects before its work begins. A Redis that is not available yet delays the
- * start by seconds at most.
+ * start by at most two seconds.
  */
 export async function wireWorker(
   env: Env,

@@ -62,8 +62,8 @@ interface RedisBackendOptions {
 
 export interface RedisBackend extends Backend {
   /**
-   * Resolves when the first attempt to connect has ended, with or without success. Periodic work that begins earlier fails at
-   * every start.
+   * Resolves when the first attempt to connect has ended, with or without success, within two seconds. Commands sent earlier
+   * fail.
    */
   opened(): Promise<unknown>;
 }

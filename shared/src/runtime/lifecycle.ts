@@ -34,6 +34,18 @@ export function createReleasers(): Releasers {
   };
 }
 
+/**
+ * Ends the process at one of these signals while it starts and has nothing to release. Without a handler, the first process of a
+ * container ignores signals. The returned function ends this; it is called once `onShutdown` listens.
+ */
+export function exitAtSignals(signals: readonly NodeJS.Signals[]): () => void {
+  const exit = () => process.exit(0);
+  for (const signal of signals) process.on(signal, exit);
+  return () => {
+    for (const signal of signals) process.off(signal, exit);
+  };
+}
+
 export interface ShutdownOptions {
   readonly signals: readonly NodeJS.Signals[];
   /** Stops accepting work, finishes or hands over running work, and releases all resources. */

@@ -47,6 +47,8 @@ export function createServerConnection(deps: ConnectionDeps): ServerConnection {
   let quietUntil = 0;
   let session: AbortController | undefined;
   let isLive = false;
+  /** True from the loss of a live connection until the next one is tried. Polling then would cost the other pods more than it. */
+  let isReturning = false;
   let polling: Promise<void> | undefined;
   let stopListening: (() => void) | undefined;
   let isSuspended = false;
@@ -98,6 +100,7 @@ export function createServerConnection(deps: ConnectionDeps): ServerConnection {
     const listener = {
       onSnapshot(openElicitations: readonly Elicitation[], openApprovals: readonly Approval[]) {
         isLive = true;
+        isReturning = false;
         for (const { serverTime } of [...openElicitations, ...openApprovals]) onTime(serverTime);
         const questions = elicitations.cache.replaceOpen(openElicitations);
         const calls = approvals.cache.replaceOpen(openApprovals);
@@ -119,6 +122,7 @@ export function createServerConnection(deps: ConnectionDeps): ServerConnection {
         // After a live connection, another one is tried before polling. While the server asks for a pause, nothing is sent.
         quietUntil = performance.now() + (retryAfterSeconds ?? 0) * 1_000;
         if (!isLive) void pollUnlessQuiet();
+        isReturning = isLive;
         isLive = false;
       },
     };
@@ -130,7 +134,7 @@ export function createServerConnection(deps: ConnectionDeps): ServerConnection {
     for (;;) {
       await sleep(nextPollMs * (0.8 + Math.random() * 0.4), signal).catch(() => undefined);
       if (signal.aborted) return;
-      if (!isLive) await pollUnlessQuiet();
+      if (!isLive && !isReturning) await pollUnlessQuiet();
     }
   }
 
@@ -145,6 +149,7 @@ export function createServerConnection(deps: ConnectionDeps): ServerConnection {
     session?.abort();
     session = undefined;
     isLive = false;
+    isReturning = false;
   }
 
   /** Opens or closes the connection, depending on whether there are followers. */

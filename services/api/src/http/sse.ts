@@ -44,8 +44,9 @@ const HEADERS = {
 const RETRY_MS = 1_000;
 // When a pod drains, its readers return spread over a time that grows with their number, up to a maximum. The drain counts each
 // stream twice, because it ends both its reading and its writing.
-const SPREAD_MS_EACH = 1;
-const SPREAD_MS_MAX = 20_000;
+const SPREAD_MS = { each: 0.5, most: 15_000 } as const;
+// Nobody waits for the next event of a stream that is followed for hours.
+const FOLLOWED_SPREAD_MS = { each: 1, most: 20_000 } as const;
 // The delay for readers that any pod can serve at once.
 const RETRY_AT_ONCE_MS = 10;
 const HEARTBEAT = ': heartbeat\n';
@@ -59,7 +60,7 @@ export interface EventsReply {
   readonly headers?: Readonly<Record<string, string>>;
   /** False for a format whose readers cannot reconnect. They get no `retry:` line. */
   readonly resumable?: boolean;
-  /** True for a stream that is followed for hours. Its heartbeats say anew when the reader should return. */
+  /** True for a resumable stream that is followed for hours. Its heartbeats say anew when the reader should return. */
   readonly isFollowed?: boolean;
   /** Sent before the connection is destroyed because the token expired; by default, the event `stream-closed`. */
   readonly onExpiry?: () => readonly (SseFrameEvent | Frame)[];
@@ -81,13 +82,13 @@ const ON_EXPIRY = (): readonly SseFrameEvent[] => [{ event: 'stream-closed', dat
  * the end of an event with empty data.
  */
 export function sendEvents(res: ServerResponse, reply: EventsReply, options: SseOptions): Promise<void> {
-  const { events, headers, resumable = true, isFollowed = false } = reply;
+  const { events, headers, resumable = true } = reply;
   writeHead(res, 200, { ...HEADERS, ...headers });
-  res.write(resumable ? retryLine(returnMs(options.drain)) : HEARTBEAT);
+  res.write(resumable ? retryLine(returnMs(reply, options)) : HEARTBEAT);
   const endHeartbeats = options.heartbeats.add(
     () =>
       res.writableNeedDrain ||
-      res.write(isFollowed ? HEARTBEAT + retryLine(returnMs(options.drain)) : HEARTBEAT),
+      res.write(reply.isFollowed === true ? HEARTBEAT + retryLine(returnMs(reply, options)) : HEARTBEAT),
   );
   let isToldEnd = false;
   const textOf = (event: SseFrameEvent | Frame) => {
@@ -110,19 +111,15 @@ export function sendEvents(res: ServerResponse, reply: EventsReply, options: Sse
 }
 
 /** Sends the last events of a stream that ended in this way, then ends the reply or destroys the connection. */
-function finish(
-  res: ServerResponse,
-  { onExpiry = ON_EXPIRY, onCut, resumable = true }: EventsReply,
-  options: SseOptions,
-  ended: StreamEnd,
-): void {
+function finish(res: ServerResponse, reply: EventsReply, options: SseOptions, ended: StreamEnd): void {
+  const { onExpiry = ON_EXPIRY, onCut, resumable = true } = reply;
   const lastWords = ended === 'expired' ? onExpiry() : ended === 'end' ? [] : (onCut ?? []);
   if (!res.destroyed) for (const event of lastWords) res.write(frameText(event));
   if (ended === 'end' || onCut !== undefined) res.end();
   else
     cut(
       res,
-      resumable ? retryLine(ended === 'interrupted' ? returnMs(options.drain) : RETRY_AT_ONCE_MS) : '',
+      resumable ? retryLine(ended === 'interrupted' ? returnMs(reply, options) : RETRY_AT_ONCE_MS) : '',
       options,
     );
 }
@@ -131,8 +128,9 @@ function finish(
  * When a reader that loses its pod should return, in ms. All readers of a pod lose it at the same time. Each gets a different
  * time, so that the other pods open the streams one by one.
  */
-function returnMs({ size }: Pick<StreamOptions['drain'], 'size'>): number {
-  return RETRY_MS + Math.floor(Math.random() * Math.min(size * SPREAD_MS_EACH, SPREAD_MS_MAX));
+function returnMs({ isFollowed = false }: EventsReply, { drain }: Pick<StreamOptions, 'drain'>): number {
+  const { each, most } = isFollowed ? FOLLOWED_SPREAD_MS : SPREAD_MS;
+  return RETRY_MS + Math.floor(Math.random() * Math.min(drain.size * each, most));
 }
 
 /** The delay before the reader reconnects. Readers apply this line at once, without waiting for the end of an event. */

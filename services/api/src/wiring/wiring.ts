@@ -148,7 +148,7 @@ function startDelivering(
   }).stop;
 }
 
-/** Opens the back end. A Redis that is not available yet delays the start by seconds at most. */
+/** Opens the back end. A Redis that is not available yet delays the start by at most two seconds. */
 async function openBackend(env: Env, metrics: Metrics): Promise<Backend> {
   const location = redisLocation(env);
   const settings = backendSettings(env);
