@@ -348,6 +348,26 @@ describe('following', () => {
     other.close();
   });
 
+  it('does not poll before it has tried to return to a stream that it lost', async () => {
+    hub.put({ elicitationId: 'q' });
+    hub.put({ elicitationId: 'r' });
+    const slow = connect({ retryMs: [600_000, 600_000] });
+    const { states } = follow('q', slow);
+    await until(() => expect(states.at(-1)).toBe('live'));
+    hub.before = (req, res) => {
+      if (req.url?.endsWith('/inbox/events') !== true) return false;
+      problem(res, 429, 'rate_limited');
+      return true;
+    };
+    hub.cutStreams();
+    const asked = hub.count(QUESTION);
+    const other = connect({ baseUrl: new URL(hub.baseUrl).origin });
+    follow('r', other);
+    await until(() => expect(hub.count(`${QUESTION.slice(0, -1)}r`)).toBeGreaterThan(5));
+    expect(hub.count(QUESTION)).toBe(asked);
+    for (const each of [slow, other]) each.close();
+  });
+
   it('does not call a stream without a snapshot live', async () => {
     hub.put({ elicitationId: 'q' });
     hub.before = (req, res) => {
