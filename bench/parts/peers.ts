@@ -49,7 +49,8 @@ export async function peers(bench: Bench): Promise<Measurement[]> {
         await enter(`engine that has shown the question, AOF ${fsync}`, 'shown', servers.redis[fsync]),
       ] as const;
     const engines = { everysec: await enterEngines('everysec'), always: await enterEngines('always') };
-    entrants.push(floor, ...engines.everysec, ...engines.always);
+    const ours = Object.values(engines).flat();
+    entrants.push(floor, ...ours);
     const found: PeerEntrant[] = [];
     for (const peer of PEERS) {
       const reason = peer.needsPackages ? missing : undefined;
@@ -60,14 +61,12 @@ export async function peers(bench: Bench): Promise<Measurement[]> {
     }
     await runRounds(entrants, bench);
     return [
-      ...[floor, ...Object.values(engines).flat()].map(measurementOf),
-      ...Object.values(engines)
-        .flat()
-        .map((engine) => ({
-          what: `${engine.name}: p50 over the publish floor`,
-          measured: 'ratio',
-          ratios: ratiosOf(engine.p50, floor.p50),
-        })),
+      ...[floor, ...ours].map(measurementOf),
+      ...ours.map((engine) => ({
+        what: `${engine.name}: p50 over the publish floor`,
+        measured: 'ratio',
+        ratios: ratiosOf(engine.p50, floor.p50),
+      })),
       ...found.flatMap((each) => reportPeer(each, engines)),
     ];
   } finally {

@@ -2,19 +2,18 @@ import type { RequestListener, Server } from 'node:http';
 import { type Env, EnvError, listenFault, readEnv, warningsOf } from '@parley/shared/config/env';
 import { telemetryExports } from '@parley/shared/config/telemetry-env';
 import { startTelemetry } from '@parley/shared/observe/telemetry';
-import { exitAtSignals, onShutdown } from '@parley/shared/runtime/lifecycle';
+import { exitAtSignals, onShutdown, STOP_SIGNALS } from '@parley/shared/runtime/lifecycle';
 import { startWatchdog } from '@parley/shared/runtime/watchdog';
 import { AgentsConfigError } from './agents/config/fault.ts';
 import { closeServer, listen, portOf } from './wiring/server.ts';
 import { type Pod, readVersion, wirePod } from './wiring/wiring.ts';
 
-const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 const READY_POLL_MS = 50;
 const CLOSE_SHARE = 0.75;
 
 async function main(): Promise<void> {
   const env = readEnv('api');
-  const hasStarted = exitAtSignals(SIGNALS);
+  const endStart = exitAtSignals(STOP_SIGNALS);
   startWatchdog({ limitMs: env.PARLEY_STALL_MS });
   const telemetry = await startTelemetry({
     service: 'parley-api',
@@ -30,13 +29,13 @@ async function main(): Promise<void> {
   const metricsServer =
     env.PARLEY_METRICS_PORT === 0 ? undefined : await listenOn('PARLEY_METRICS_PORT', env, metricsOnly(pod));
   onShutdown({
-    signals: SIGNALS,
+    signals: STOP_SIGNALS,
     exit: (code) => process.exit(code),
     drain: () => drain(env, pod, [server, ...(metricsServer === undefined ? [] : [metricsServer])]),
     deadlineMs: env.PARLEY_DRAIN_MS,
     log: pod.log,
   });
-  hasStarted();
+  endStart();
   await untilReady(pod);
   // Scripts wait for this line. All other lines on standard output are log lines.
   process.stdout.write(

@@ -2,18 +2,17 @@ import { EnvError, listenFault, readEnv, warningsOf } from '@parley/shared/confi
 import { redisLocation } from '@parley/shared/config/redis-env';
 import { telemetryExports } from '@parley/shared/config/telemetry-env';
 import { startTelemetry } from '@parley/shared/observe/telemetry';
-import { exitAtSignals, onShutdown } from '@parley/shared/runtime/lifecycle';
+import { exitAtSignals, onShutdown, STOP_SIGNALS } from '@parley/shared/runtime/lifecycle';
 import { startWatchdog } from '@parley/shared/runtime/watchdog';
 import { closeOps, listenOps } from './ops.ts';
 import { readVersion, wireWorker } from './wiring.ts';
 
-const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 const NO_REDIS =
   'The worker needs Redis: set REDIS_URL, PARLEY_REDIS_SENTINELS or PARLEY_REDIS_CLUSTER. Without Redis the api runs alone and does this work itself.';
 
 async function main(): Promise<void> {
   const env = readEnv('worker');
-  const hasStarted = exitAtSignals(SIGNALS);
+  const endStart = exitAtSignals(STOP_SIGNALS);
   startWatchdog({ limitMs: env.PARLEY_STALL_MS });
   const location = redisLocation(env);
   if (location === undefined) throw new EnvError([NO_REDIS]);
@@ -36,7 +35,7 @@ async function main(): Promise<void> {
           },
         );
   onShutdown({
-    signals: SIGNALS,
+    signals: STOP_SIGNALS,
     exit: (code) => process.exit(code),
     async drain() {
       // The ops server closes last, so that probes get "not ready" during the drain.
@@ -46,7 +45,7 @@ async function main(): Promise<void> {
     deadlineMs: env.PARLEY_DRAIN_MS,
     log: worker.log,
   });
-  hasStarted();
+  endStart();
   await worker.ready();
   // Scripts wait for this line. All other lines on standard output are log lines.
   process.stdout.write(`${JSON.stringify({ ready: true, pod: env.PARLEY_POD })}\n`);

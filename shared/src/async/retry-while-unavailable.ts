@@ -25,7 +25,7 @@ export async function ifAvailable<T>(run: () => Promise<T>): Promise<T | undefin
 
 /**
  * The reads of one sleeper. While Redis is unavailable, the pause between two reads doubles up to some seconds, because a pod
- * may hold thousands of sleepers. During an outage, the pause has jitter, for two reasons: sleepers must not all read at the same moment, and a
+ * may hold thousands of sleepers. This pause has jitter, for two reasons: sleepers must not all read at the same moment, and a
  * steady interval could always hit the bad phase of a connection that fails periodically.
  */
 export class SleeperReads {

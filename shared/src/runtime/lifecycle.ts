@@ -34,9 +34,12 @@ export function createReleasers(): Releasers {
   };
 }
 
+/** The signals by which an orchestrator, or a person at a terminal, stops a service. */
+export const STOP_SIGNALS = ['SIGTERM', 'SIGINT'] as const satisfies readonly NodeJS.Signals[];
+
 /**
- * Ends the process at one of these signals while it starts and has nothing to release. Without a handler, the first process of a
- * container ignores signals. The returned function ends this; it is called once `onShutdown` listens.
+ * Ends the process at one of these signals while it starts and has nothing to release. Without a listener, the first process of
+ * a container ignores signals. Returns a function that removes the listeners; call it once `onShutdown` listens.
  */
 export function exitAtSignals(signals: readonly NodeJS.Signals[]): () => void {
   const exit = () => process.exit(0);

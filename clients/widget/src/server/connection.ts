@@ -46,14 +46,17 @@ export function createServerConnection(deps: ConnectionDeps): ServerConnection {
   let nextPollMs = pollMs;
   let quietUntil = 0;
   let session: AbortController | undefined;
-  let isLive = false;
-  /** True from the loss of a live connection until the next one is tried. Polling then would cost the other pods more than it. */
-  let isReturning = false;
+  /**
+   * `returning`: a live stream was lost, and no other one was tried yet. Nothing is polled then, because that would cost the
+   * other pods more than the next stream.
+   */
+  let stream: 'live' | 'returning' | 'lost' = 'lost';
   let polling: Promise<void> | undefined;
   let stopListening: (() => void) | undefined;
   let isSuspended = false;
   let suspendTimer: ReturnType<typeof setTimeout> | undefined;
   let lingerTimer: ReturnType<typeof setTimeout> | undefined;
+  const isLive = () => stream === 'live';
 
   const isNeeded = () =>
     !closing.signal.aborted && caches.some((cache) => cache.hasInbox() || cache.openIds().length > 0);
@@ -64,8 +67,8 @@ export function createServerConnection(deps: ConnectionDeps): ServerConnection {
 
   async function pollAll(): Promise<Refusal | undefined> {
     const { signal } = closing;
-    const refusal = await poll(elicitations, () => isLive, signal);
-    return refusal ?? poll(approvals, () => isLive, signal);
+    const refusal = await poll(elicitations, isLive, signal);
+    return refusal ?? poll(approvals, isLive, signal);
   }
 
   function pollNow(): Promise<void> {
@@ -90,7 +93,7 @@ export function createServerConnection(deps: ConnectionDeps): ServerConnection {
   function onPolled(refusal: Refusal | undefined): void {
     if (refusal === undefined) backoff.reset();
     nextPollMs = refusal === undefined ? pollMs : backoff.nextDelayMs(refusal.retryAfterSeconds);
-    if (!isLive && isNeeded()) setConnection(refusal === undefined ? 'polling' : 'offline');
+    if (!isLive() && isNeeded()) setConnection(refusal === undefined ? 'polling' : 'offline');
     openOrClose();
   }
 
@@ -99,8 +102,7 @@ export function createServerConnection(deps: ConnectionDeps): ServerConnection {
     const { signal } = session;
     const listener = {
       onSnapshot(openElicitations: readonly Elicitation[], openApprovals: readonly Approval[]) {
-        isLive = true;
-        isReturning = false;
+        stream = 'live';
         for (const { serverTime } of [...openElicitations, ...openApprovals]) onTime(serverTime);
         const questions = elicitations.cache.replaceOpen(openElicitations);
         const calls = approvals.cache.replaceOpen(openApprovals);
@@ -121,9 +123,8 @@ export function createServerConnection(deps: ConnectionDeps): ServerConnection {
       onDisconnect(retryAfterSeconds: number | undefined) {
         // After a live connection, another one is tried before polling. While the server asks for a pause, nothing is sent.
         quietUntil = performance.now() + (retryAfterSeconds ?? 0) * 1_000;
-        if (!isLive) void pollUnlessQuiet();
-        isReturning = isLive;
-        isLive = false;
+        if (!isLive()) void pollUnlessQuiet();
+        stream = isLive() ? 'returning' : 'lost';
       },
     };
     void calls.followInbox(listener, signal);
@@ -134,7 +135,7 @@ export function createServerConnection(deps: ConnectionDeps): ServerConnection {
     for (;;) {
       await sleep(nextPollMs * (0.8 + Math.random() * 0.4), signal).catch(() => undefined);
       if (signal.aborted) return;
-      if (!isLive && !isReturning) await pollUnlessQuiet();
+      if (stream === 'lost') await pollUnlessQuiet();
     }
   }
 
@@ -148,8 +149,7 @@ export function createServerConnection(deps: ConnectionDeps): ServerConnection {
   function disconnect(): void {
     session?.abort();
     session = undefined;
-    isLive = false;
-    isReturning = false;
+    stream = 'lost';
   }
 
   /** Opens or closes the connection, depending on whether there are followers. */
@@ -207,10 +207,10 @@ export function createServerConnection(deps: ConnectionDeps): ServerConnection {
       const wasOpen = session !== undefined;
       openOrClose();
       if (id === undefined) {
-        if (wasOpen && !isLive) void pollNow();
+        if (wasOpen && !isLive()) void pollNow();
         return;
       }
-      const known = isLive ? source.cache.findOpen(id) : undefined;
+      const known = isLive() ? source.cache.findOpen(id) : undefined;
       if (known === undefined) void readNow(source, id);
       else source.cache.update(known);
     },

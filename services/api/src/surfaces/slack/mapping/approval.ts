@@ -191,7 +191,7 @@ const TRAITS: Readonly<Record<ToolTrait, string>> = {
   unknown: 'does not say what it can do',
 };
 
-/** What the tool says about itself. */
+/** What the hints say about the tool. */
 function traitsText(hints: ToolHints | undefined): string {
   const traits = traitsOf(hints).map((trait) => TRAITS[trait]);
   return `It ${traits.join(', and it ')}.`;
