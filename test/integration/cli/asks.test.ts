@@ -133,7 +133,8 @@ function suite(): void {
       isEnclosed ? key : key.replaceAll('\n', ' '),
       accepted('Ada'),
     ]);
-    expect(await terminal.screen()).not.toMatch(/KEY|AbC/);
+    const screen = await terminal.screen();
+    expect(screen, screen).not.toMatch(/KEY|AbC/);
   });
 
   it('takes several lines that are typed, and those of the editor of the person', async () => {

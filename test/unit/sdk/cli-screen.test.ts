@@ -17,6 +17,7 @@ import { paced } from '../../harness/pace.ts';
 const PASTE_BEGINS = '\u001b[200~';
 const PASTE_ENDS = '\u001b[201~';
 const SHOW_CURSOR = '\u001b[?25h';
+const ENCLOSE_PASTES = '\u001b[?2004h';
 const LEAVE_PASTES = '\u001b[?2004l';
 
 /** Prompts on streams that a test reads and writes. */
@@ -103,6 +104,17 @@ it('a process that ends in the middle of a prompt gives the terminal back', asyn
   expect(await answer).toBe('x');
   await vi.waitFor(() => expect(process.listeners('exit')).toEqual(before));
 });
+
+it.each([true, false])(
+  'says that a secret is not shown once the terminal shows no key, plain: %s',
+  (plain) => {
+    const { screen, signal, shown } = terminal({ plain });
+    void screen.hidden(text({ description: 'It is not shown.' }), signal);
+    expect(shown()).toContain('It is not shown.');
+    // This sequence is written with the change of the mode.
+    expect(shown().split('What?')[0]).toContain(ENCLOSE_PASTES);
+  },
+);
 
 it('plain lines name a preset without its control characters', () => {
   const { screen, signal, shown } = terminal({ plain: true });

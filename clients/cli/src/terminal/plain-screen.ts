@@ -23,35 +23,30 @@ export function createPlainScreen(streams: TerminalStreams): Screen {
   const keys = createKeys(streams);
   const write = (line: string) => void output.write(`${line}\n`);
 
-  function introduce(prompt: Parameters<typeof labelOf>[0]): void {
-    write(labelOf(prompt));
-    if (prompt.description !== undefined) write(prompt.description);
-  }
-
   /** Asks for lines until the input is valid. */
   async function ask<Value>(
     question: LineOptions,
     read: (line: string) => { readonly value: Value } | { readonly fault: string },
     signal: AbortSignal,
   ): Promise<Value | Left> {
+    let { introduction } = question;
     for (;;) {
-      const line = await readText(keys, output, question, signal);
+      const line = await readText(keys, output, { ...question, introduction }, signal);
       if (line === LEFT) return LEFT;
       const result = read(line);
       if ('value' in result) return result.value;
-      write(`Not accepted: ${result.fault}.`);
+      introduction = [`Not accepted: ${result.fault}.`];
     }
   }
 
   function askText(prompt: TextPrompt, isHidden: boolean, signal: AbortSignal): Promise<string | Left> {
-    introduce(prompt);
     const { initial } = prompt;
     const preset = initial === undefined ? '' : ` (empty for ${readableLine(initial)})`;
     const { takesLines = false, hasLines = false } = prompt;
     const lines = hasLines ? ', of several lines; an empty line ends it' : '';
     const hint = isHidden ? 'Type it; it is not shown: ' : `Answer${lines}${preset}: `;
     return ask(
-      { hint, isHidden, takesLines, hasLines: hasLines && !isHidden },
+      { introduction: introductionOf(prompt), hint, isHidden, takesLines, hasLines: hasLines && !isHidden },
       (line) => {
         const value = line === '' ? (initial ?? '') : line;
         const fault = prompt.validate(value);
@@ -67,14 +62,13 @@ export function createPlainScreen(streams: TerminalStreams): Screen {
     text: (prompt, signal) => askText(prompt, false, signal),
     hidden: (prompt, signal) => askText(prompt, true, signal),
     select<Value>(prompt: SelectPrompt<Value>, signal: AbortSignal): Promise<Value | Left> {
-      introduce(prompt);
-      list(prompt.options, write);
+      const introduction = introductionOf(prompt, prompt.options);
       const preset = prompt.options.findIndex(({ value }) => value === prompt.initial);
       const { isSensitive: isHidden = false } = prompt;
       const shown = isHidden ? 'Number; it is not shown' : 'Number';
       const hint = preset < 0 ? `${shown}: ` : `${shown} (empty for ${preset + 1}): `;
       return ask(
-        { hint, isHidden, isNumber: true },
+        { introduction, hint, isHidden, isNumber: true },
         (line) => {
           const option = prompt.options[line.trim() === '' ? preset : Number(line.trim()) - 1];
           return option ?? { fault: `type a number from 1 to ${prompt.options.length}` };
@@ -83,12 +77,12 @@ export function createPlainScreen(streams: TerminalStreams): Screen {
       );
     },
     multiSelect(prompt: MultiSelectPrompt, signal) {
-      introduce(prompt);
-      list(prompt.options, write);
+      const introduction = introductionOf(prompt, prompt.options);
       const { isSensitive: isHidden = false } = prompt;
       const note = isHidden ? '; they are not shown' : '';
+      const hint = `Numbers with blanks between them, empty for none${note}: `;
       return ask(
-        { hint: `Numbers with blanks between them, empty for none${note}: `, isHidden, isNumber: true },
+        { introduction, hint, isHidden, isNumber: true },
         (line) => {
           const numbers = line.split(/[\s,]+/).filter((part) => part !== '');
           const options = numbers.map((number) => prompt.options[Number(number) - 1]);
@@ -105,11 +99,22 @@ export function createPlainScreen(streams: TerminalStreams): Screen {
   };
 }
 
-function list(options: readonly ScreenOption<unknown>[], write: (line: string) => void): void {
-  for (const [index, { label, note = '' }] of options.entries()) write(`${index + 1}. ${label}${note}`);
+/** The lines before a hint: what is asked, and the options. */
+function introductionOf(
+  prompt: Parameters<typeof labelOf>[0],
+  options: readonly ScreenOption<unknown>[] = [],
+): readonly string[] {
+  const { description } = prompt;
+  return [
+    labelOf(prompt),
+    ...(description === undefined ? [] : [description]),
+    ...options.map(({ label, note = '' }, index) => `${index + 1}. ${label}${note}`),
+  ];
 }
 
 interface LineOptions {
+  /** The lines to write before the hint. */
+  readonly introduction: readonly string[];
   readonly hint: string;
   readonly isHidden?: boolean;
   /** Whether a pasted text keeps its lines. */
@@ -124,7 +129,14 @@ interface LineOptions {
 function readText(
   keys: Keys,
   output: TerminalStreams['output'],
-  { hint, isHidden = false, takesLines = false, hasLines = false, isNumber = false }: LineOptions,
+  {
+    introduction,
+    hint,
+    isHidden = false,
+    takesLines = false,
+    hasLines = false,
+    isNumber = false,
+  }: LineOptions,
   signal: AbortSignal,
 ): Promise<string | Left> {
   if (signal.aborted) return Promise.resolve(LEFT);
@@ -147,8 +159,8 @@ function readText(
   });
   // readline draws its prompt again with the line, so the hint must be that prompt.
   lines.setPrompt(isHidden ? '' : hint);
-  // The hint is written only now, when the terminal no longer echoes keys.
-  output.write(hint);
+  // The texts are written only now, when the terminal no longer echoes keys: they may say that what is typed is not shown.
+  output.write([...introduction, hint].join('\n'));
   return new Promise((resolve) => {
     const end = (result: string | Left) => {
       signal.removeEventListener('abort', leave);
