@@ -130,7 +130,8 @@ export function examplesOfAgents(context: () => ExamplesContext): void {
       const second = await start();
       expect(await statusOf()).toBe('waiting');
       await answerTo('P-1', PAY);
-      await waitUntil(async () => (await statusOf()) === 'paid', { what: 'the payment' });
+      await second.untilSaid(/is paid/);
+      expect(await statusOf()).toBe('paid');
       expect((await second.kill()).match(/is paid/g)).toHaveLength(1);
     });
 
