@@ -34,6 +34,8 @@ const PAUSE_MS = 200;
 export interface WaitingCase {
   /** The first word of the message. */
   readonly word: string;
+  /** How many questions wait at once. */
+  readonly questions: number;
   readonly finish: (client: Client, asked: Task) => Promise<Task>;
   readonly state: string;
   /** The states between the first wait and the end, as a reader of the whole stream sees them. */
@@ -44,7 +46,7 @@ export interface WaitingCase {
 }
 
 const GREEN = { action: 'accept', content: { answer: 'green' } };
-const ENDED = { state: 'COMPLETED', between: ['WORKING'], booked: 1 } as const;
+const ENDED = { questions: 1, state: 'COMPLETED', between: ['WORKING'], booked: 1 } as const;
 
 /** A case for each way in which a task that waited may end. */
 export const WAITING_CASES: readonly WaitingCase[] = [
@@ -63,11 +65,13 @@ export const WAITING_CASES: readonly WaitingCase[] = [
   {
     ...ENDED,
     word: 'two',
+    questions: 2,
     text: /green.*green/s,
     finish: (client, asked) => sent(client, answerEach(asked, GREEN)),
   },
   {
     word: 'one',
+    questions: 1,
     state: 'CANCELED',
     between: ['WORKING'],
     text: /^One moment\.$/,
@@ -77,6 +81,7 @@ export const WAITING_CASES: readonly WaitingCase[] = [
   {
     ...ENDED,
     word: 'page',
+    questions: 2,
     between: ['AUTH_REQUIRED', 'WORKING'],
     text: /A green ticket/,
     async finish(client, asked) {
@@ -88,6 +93,7 @@ export const WAITING_CASES: readonly WaitingCase[] = [
   },
   {
     word: 'filter',
+    questions: 1,
     state: 'REJECTED',
     between: ['WORKING'],
     text: /That is/,
@@ -96,6 +102,7 @@ export const WAITING_CASES: readonly WaitingCase[] = [
   },
   {
     word: 'endless',
+    questions: 1,
     state: 'FAILED',
     between: ['WORKING'],
     text: /One moment/,

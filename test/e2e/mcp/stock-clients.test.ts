@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Task } from '@a2a-js/sdk';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { say, stateOf, textOf } from '../../harness/a2a/messages.ts';
+import { say, stateOf, textOf, untilAsked } from '../../harness/a2a/messages.ts';
 import { SIZE } from '../../harness/load/size.ts';
 import { CLIENTS } from '../../harness/mcp-clients/clients.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
@@ -134,7 +134,11 @@ async function waitingCalls([name, open]: (typeof CASES)[number]) {
 async function waitingTasks(binding: (typeof A2A_BINDINGS)[number]) {
   const client = await openA2aClient(pods.url, binding, await pods.token(`person-${randomUUID()}`));
   const some = WAITING_CASES.map((ends) => ({ name: randomUUID(), ends }));
-  const asked = await Promise.all(some.map(({ name, ends }) => sent(client, say(`${ends.word} ${name}`))));
+  const asked = await Promise.all(
+    some.map(async ({ name, ends }) =>
+      untilAsked(client, await sent(client, say(`${ends.word} ${name}`)), ends.questions),
+    ),
+  );
   expect(asked.map(stateOf)).toEqual(some.map(() => 'INPUT_REQUIRED'));
   const readers = asked.map(({ id }) => followTask(client, id));
   await Promise.all(readers.map(({ reading }) => reading));
@@ -145,7 +149,8 @@ async function waitingTasks(binding: (typeof A2A_BINDINGS)[number]) {
       const done = await Promise.all(some.map(({ ends }, at) => ends.finish(client, asked[at] as Task)));
       for (const [at, { name, ends }] of some.entries()) {
         const task = done[at] as Task;
-        expect([stateOf(task), textOf(task)]).toEqual([ends.state, expect.stringMatching(ends.text)]);
+        const expected = [ends.state, expect.stringMatching(ends.text)];
+        expect([stateOf(task), textOf(task)], `${binding}: ${ends.word} (${at})`).toEqual(expected);
         expect(pods.booked.get(name) ?? 0, ends.word).toBe(ends.booked);
         expect(await client.getTask({ id: task.id, tenant: '' })).toEqual(task);
       }
@@ -172,9 +177,12 @@ it('calls and tasks of every official client go on when a pod is killed while th
       Promise.all(A2A_BINDINGS.map(waitingTasks)),
     ]);
     const replace = await pods.kill();
-    await Promise.all(calls.map(({ finish }) => finish()));
-    for (const { finish } of tasks) wholeLists += await finish();
-    await replace();
+    try {
+      await Promise.all(calls.map(({ finish }) => finish()));
+      for (const { finish } of tasks) wholeLists += await finish();
+    } finally {
+      await replace();
+    }
   }
   // The streams of half of the readers end with the pod.
   if (SIZE.full) expect(wholeLists).toBeGreaterThan(KILLS);

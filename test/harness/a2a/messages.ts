@@ -12,6 +12,7 @@ import {
 import type { Client } from '@a2a-js/sdk/client';
 import { type QuestionData, questionsIn } from '@parley/shared/domain/a2a/extension';
 import type { WirePart } from '@parley/shared/domain/a2a/wire';
+import { waitUntil } from '../wait-until.ts';
 
 export type SentPart =
   | { readonly text: string }
@@ -89,6 +90,15 @@ export function questionsOf(task: Task): QuestionData[] {
   return questionsIn(
     parts.map(({ content }): WirePart => (content?.$case === 'data' ? { data: content.value } : {})),
   );
+}
+
+/** Waits until a task asks that many questions: on a busy machine a reply comes before the last of several is asked. */
+export function untilAsked(client: Client, { id }: Task, count: number): Promise<Task> {
+  const asked = async () => {
+    const task = await client.getTask({ id, tenant: '' });
+    return questionsOf(task).length === count && task;
+  };
+  return waitUntil(asked, { what: `${count} questions` });
 }
 
 /** The state of a task, without its prefix. */

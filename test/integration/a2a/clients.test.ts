@@ -11,6 +11,7 @@ import {
   statesOf,
   tasksOf,
   textOf,
+  untilAsked,
 } from '../../harness/a2a/messages.ts';
 import { type A2aSite, BINDINGS, openA2aSite, openClient } from '../../harness/a2a/setup.ts';
 import { finishPage, newPerson, PAGE_URL, type Person } from '../../harness/protocols/pods.ts';
@@ -74,7 +75,7 @@ describe.each(BINDINGS)('the stock client over %s, each request to a random pod'
   });
 
   it('answers by the extension, all open questions at once, in any order', async () => {
-    const asked = await tasks.send('trip text');
+    const asked = await untilAsked(client, await tasks.send('trip text'), 2);
     const trip = questionsOf(asked).findIndex(({ message }) => message === 'How do you travel?');
     const accept = { action: 'accept', content: { seat: 'aisle', bags: 2 } };
     const left = await tasks.reply(answer(asked, accept, trip));
@@ -166,7 +167,7 @@ describe.each(BINDINGS)('the stock client over %s, each request to a random pod'
     });
     const parts = [{ text: 'trip text:' }, { data: { city: 'Ghent' } }, { text: 'soon' }];
     const first = sending(parts, { beside: beside('first') });
-    const asked = await tasks.reply(first);
+    const asked = await untilAsked(client, await tasks.reply(first), 2);
     const trip = questionsOf(asked).findIndex(({ message }) => message === 'How do you travel?');
     const accept = (seat: string, name: string) =>
       answer(asked, { action: 'accept', content: { seat } }, trip, { beside: beside(name) });
