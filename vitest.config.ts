@@ -40,6 +40,31 @@ const ALONE = [
 // Failovers are minutes of waiting for servers to notice.
 const FAILOVERS = 'test/faults/{cluster,sentinel}.test.ts';
 
+/** Files that start several pods, with browsers, faults and loads, and what they share a process with. */
+interface SiteProject {
+  readonly name: string;
+  readonly include: readonly string[];
+  readonly exclude?: readonly string[];
+  readonly isolate?: boolean;
+  readonly maxWorkers: number;
+  readonly groupOrder: number;
+}
+
+const PAGES = ['test/{browser,e2e}/**/*.test.ts', 'test/conformance/*.test.ts'];
+const FAULTS = ['test/{attacks,faults}/**/*.test.ts'];
+
+/**
+ * What these files judge are the pods, so that many share a process. Vitest ends a process when the next file in the queue belongs
+ * to another project, and the next process loads the sources again: a day's files are one project. A soak's loads fill a process.
+ */
+const sites: readonly SiteProject[] = isFull
+  ? [
+      { name: 'pages', include: PAGES, exclude: LOADS, maxWorkers: 2, groupOrder: 1 },
+      { name: 'faults', include: FAULTS, exclude: LOADS, maxWorkers: 1, groupOrder: 2 },
+      { name: 'proofs', include: LOADS, isolate: true, maxWorkers: 1, groupOrder: 3 },
+    ]
+  : [{ name: 'sites', include: [...PAGES, ...FAULTS], maxWorkers: WORKERS, groupOrder: 1 }];
+
 export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions, externalConditions: conditions } },
@@ -81,44 +106,18 @@ export default defineConfig({
           sequence: { groupOrder: 0 },
         },
       },
-      // A few pods and a browser each, mostly waiting for each other.
-      {
-        extends: true,
+      ...sites.map(({ name, include, maxWorkers, groupOrder, exclude = [], isolate = false }) => ({
+        extends: true as const,
         test: {
-          name: 'pages',
-          include: ['test/{browser,e2e}/**/*.test.ts', 'test/conformance/*.test.ts'],
-          exclude: LOADS,
-          isolate: false,
+          name,
+          include: [...include],
+          exclude: [...exclude, ...ALONE, TIMES, FAILOVERS],
+          isolate,
           unstubEnvs: true,
-          maxWorkers: isFull ? 2 : WORKERS,
-          sequence: { groupOrder: 1 },
+          maxWorkers,
+          sequence: { groupOrder },
         },
-      },
-      // Pods and servers that are killed or frozen, and the waiting until others have noticed: beside pages, which work.
-      {
-        extends: true,
-        test: {
-          name: 'faults',
-          include: ['test/{attacks,faults}/**/*.test.ts'],
-          exclude: [...LOADS, ...ALONE, TIMES, FAILOVERS],
-          isolate: false,
-          unstubEnvs: true,
-          maxWorkers: isFull ? 1 : WORKERS,
-          sequence: { groupOrder: isFull ? 2 : 1 },
-        },
-      },
-      // Loads of several pods. What they judge are the pods, so that a day's loads may share a process. A soak's fill one.
-      {
-        extends: true,
-        test: {
-          name: 'proofs',
-          include: LOADS,
-          isolate: isFull,
-          unstubEnvs: true,
-          maxWorkers: isFull ? 1 : WORKERS,
-          sequence: { groupOrder: isFull ? 3 : 1 },
-        },
-      },
+      })),
       {
         extends: true,
         test: {
