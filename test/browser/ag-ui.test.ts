@@ -37,7 +37,11 @@ function Support() {
     () => new HttpAgent({ url: '/run/ag-ui/helper', headers: { authorization: 'Bearer ' + userToken() } }),
   );
   const runtime = useAgUiRuntime({ agent: agent as never });
-  const say = (text: string) => runtime.thread.append({ role: 'user', content: [{ type: 'text', text }] });
+  const say = async (text: string) => {
+    // A reply is shown a moment before its run has ended.
+    while (runtime.thread.getState().isRunning) await new Promise((resolve) => setTimeout(resolve, 20));
+    runtime.thread.append({ role: 'user', content: [{ type: 'text', text }] });
+  };
   return (
     <AssistantRuntimeProvider runtime={runtime}>
       <main><ThreadPrimitiveMessages components={{ Message }} /></main>

@@ -26,7 +26,8 @@ agents:
   helper: { title: Helper, model: scripted, instructions: Help., delegates: [{ agent: desk, description: Travels. }] }
 `,
   );
-  env = { PARLEY_CONFIG: config, PARLEY_JWT_SECRET: SECRET };
+  // A pod on a busy machine must not be mistaken for a dead one.
+  env = { PARLEY_CONFIG: config, PARLEY_JWT_SECRET: SECRET, PARLEY_LEASE_MS: '10000' };
   pods = await Promise.all([0, 1].map(() => site.pod(env)));
 });
 afterAll(async () => {

@@ -83,7 +83,9 @@ describe.each([
   ['any-pod', 3],
 ] as const)('agents that delegate (%s), over %i pods', (place, count) => {
   beforeAll(async () => {
-    const env = { PARLEY_CONFIG: config, PARLEY_JWT_SECRET: SECRET, PARLEY_DELEGATES: place };
+    // A pod on a busy machine must not be mistaken for a dead one.
+    const lease = { PARLEY_LEASE_MS: '10000' };
+    const env = { ...lease, PARLEY_CONFIG: config, PARLEY_JWT_SECRET: SECRET, PARLEY_DELEGATES: place };
     pods = await Promise.all(Array.from({ length: count }, () => site.pod(env)));
   });
   afterAll(() => site.clear());

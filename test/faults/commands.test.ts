@@ -9,7 +9,7 @@ import { prove } from '../harness/load/size.ts';
 import { liveBytes } from '../harness/processes/resources.ts';
 import { sized } from '../harness/proof-size.ts';
 import { redisCommand } from '../harness/redis/redis-command.ts';
-import { choose, newOwner, type Reply } from '../harness/site/pod-client.ts';
+import { COMMAND_TIMEOUT_MS, choose, newOwner, type Reply } from '../harness/site/pod-client.ts';
 import { countEndings, readEvents, untilSubscribed } from '../harness/site/redis-monitor.ts';
 import { openTwoPods, type Site, type SitePod, untilReady } from '../harness/site/site.ts';
 import { waitUntil } from '../harness/wait-until.ts';
@@ -20,8 +20,6 @@ const CALLS = sized(100, 50);
 const ROUNDS = 5;
 /** A leak of this size shows in each round; what the pod keeps once, such as compiled code and full caches, does not. */
 const LEAK_BYTES = 4 * CALLS * 1_000;
-/** The longest time that a pod waits for a reply of Redis. */
-const COMMAND_TIMEOUT_MS = 2_000;
 
 let site: Site;
 let proxy: ChaosProxy;
@@ -40,31 +38,31 @@ afterEach(async () => {
 afterAll(() => site?.stop());
 
 it('F3 the reply to a settle is lost: the pod sends the commit again, and both replies are the same 200', async () => {
-  const asked = await near.ask();
+  const asked = await near.patient.ask();
   const mark = 'lost-reply-to-a-settle';
   const cut = proxy.cutAfterNextRequest(mark);
   const answer = { ...choose(mark), responseId: 'response-1' };
   const reply = await far.answer(asked, answer);
   expect(await cut).toBe(true);
   expect(reply).toMatchObject({ status: 200, body: { status: 'accepted', content: { choice: mark } } });
-  expect(await near.answer(asked, answer)).toMatchObject({
+  expect(await near.patient.answer(asked, answer)).toMatchObject({
     status: 200,
     body: { settledAt: reply.body.settledAt },
   });
-  const other = await near.answer(asked, choose('another'));
+  const other = await near.patient.answer(asked, choose('another'));
   expect(other).toMatchObject({ status: 409, body: { elicitation: { content: { choice: mark } } } });
   expect(await readEvents(site.redis.url, asked)).toEqual(['elicitation-request', 'elicitation-resolved']);
 });
 
 it('F3 the reply to a settle is lost and Redis is unreachable: the reply is 503, and the same answer through another pod gets 200', async () => {
-  const asked = await near.ask();
+  const asked = await near.patient.ask();
   const mark = 'lost-reply-and-more';
   const cut = proxy.cutAfterNextRequest(mark);
   await proxy.refuse(true);
   const answer = { ...choose(mark), responseId: 'response-1' };
   expect(await far.answer(asked, answer)).toMatchObject(UNAVAILABLE);
   expect(await cut).toBe(true);
-  expect(await near.answer(asked, answer)).toMatchObject({
+  expect(await near.patient.answer(asked, answer)).toMatchObject({
     status: 200,
     body: { content: { choice: mark } },
   });
@@ -79,7 +77,7 @@ it('F3 the reply to an ask is lost: the question is asked once', async () => {
   const first = await far.tryToAsk(question);
   expect(await cut).toBe(true);
   expect(first.status).toBe(201);
-  const again = await near.tryToAsk(question);
+  const again = await near.patient.tryToAsk(question);
   expect(again).toMatchObject({
     status: 201,
     replayed: true,
@@ -111,7 +109,7 @@ it('F3 connections are reset repeatedly during settles: nothing is lost or dupli
 });
 
 it('F4 a settle times out and runs later: the first reply is 503, and a repeated request gets the recorded outcome', async () => {
-  const asked = await near.ask();
+  const asked = await near.patient.ask();
   const mark = 'runs-later';
   const answer = { ...choose(mark), responseId: 'response-1' };
   proxy.beforeNextRequest(mark, () => site.redis.pause());
@@ -119,14 +117,14 @@ it('F4 a settle times out and runs later: the first reply is 503, and a repeated
   expect(site.redis.paused).toBe(true);
   expect(reply).toMatchObject(UNAVAILABLE);
   site.redis.resume();
-  await waitUntil(async () => (await near.read(asked)).body.status === 'accepted', {
+  await waitUntil(async () => (await near.patient.read(asked)).body.status === 'accepted', {
     what: 'the commit to run',
   });
-  expect(await near.answer(asked, answer)).toMatchObject({
+  expect(await near.patient.answer(asked, answer)).toMatchObject({
     status: 200,
     body: { content: { choice: mark } },
   });
-  expect(await near.answer(asked, choose('another'))).toMatchObject({ status: 409 });
+  expect(await near.patient.answer(asked, choose('another'))).toMatchObject({ status: 409 });
   expect(await countEndings(site.redis.url, asked)).toBe(1);
 });
 
@@ -135,7 +133,7 @@ it.each(['refuses', 'is silent'] as const)(
   async (how) => {
     const owner = newOwner();
     const question = { owner, idempotencyKey: `key-${owner.userId}` };
-    const asked = await near.ask({ owner });
+    const asked = await near.patient.ask({ owner });
     if (how === 'refuses') {
       await proxy.refuse(true);
       proxy.reset();
@@ -162,28 +160,30 @@ it.each(['refuses', 'is silent'] as const)(
     expect(Math.min(...grown)).toBeLessThan(LEAK_BYTES);
     await proxy.heal();
     await untilReady(far);
-    const first = await far.tryToAsk(question);
+    const first = await far.patient.tryToAsk(question);
     expect(first.status).toBe(201);
-    expect(await far.tryToAsk(question)).toMatchObject({ body: { elicitationId: first.body.elicitationId } });
-    expect(await far.answer(asked, choose('left'))).toMatchObject({ status: 200 });
+    expect(await far.patient.tryToAsk(question)).toMatchObject({
+      body: { elicitationId: first.body.elicitationId },
+    });
+    expect(await far.patient.answer(asked, choose('left'))).toMatchObject({ status: 200 });
     expect(await countEndings(site.redis.url, asked)).toBe(1);
   },
 );
 
 it('F23 Redis is full: writes get 503 with Retry-After, reads continue, and writes work again once memory is free', async () => {
-  const asked = await near.ask();
+  const asked = await near.patient.ask();
   await redisCommand(site.redis.url, 'CONFIG', 'SET', 'maxmemory', '1mb');
   try {
     for (const pod of [far, near]) {
       expect(await pod.tryToAsk()).toMatchObject(UNAVAILABLE);
       expect(await pod.answer(asked, choose('left'))).toMatchObject(UNAVAILABLE);
-      expect(await pod.read(asked)).toMatchObject({ status: 200, body: { status: 'pending' } });
+      expect(await pod.patient.read(asked)).toMatchObject({ status: 200, body: { status: 'pending' } });
     }
   } finally {
     await redisCommand(site.redis.url, 'CONFIG', 'SET', 'maxmemory', '0');
   }
-  expect(await near.tryToAsk()).toMatchObject({ status: 201 });
-  expect(await far.answer(asked, choose('left'))).toMatchObject({ status: 200 });
+  expect(await near.patient.tryToAsk()).toMatchObject({ status: 201 });
+  expect(await far.patient.answer(asked, choose('left'))).toMatchObject({ status: 200 });
   expect(await countEndings(site.redis.url, asked)).toBe(1);
 });
 
@@ -214,13 +214,13 @@ it('F23 the scripts are flushed repeatedly during settles: no request is affecte
 
 it('F23 all data is flushed: waiting for, reading or answering an old question gets a clean 404, and new questions work', async () => {
   const watchful = await site.pod({ PARLEY_RECHECK_MS: '300' });
-  const asked = await near.ask();
-  const waiting = watchful.wait(asked);
+  const asked = await near.patient.ask();
+  const waiting = watchful.patient.wait(asked);
   await untilSubscribed(site.redis.url, [asked]);
   await redisCommand(site.redis.url, 'FLUSHALL');
   expect(await waiting).toMatchObject({ status: 404, code: 'not_found' });
-  expect(await far.read(asked)).toMatchObject({ status: 404 });
-  expect(await near.answer(asked, choose('left'))).toMatchObject({ status: 404 });
-  const next = await far.ask({ owner: asked.owner });
-  expect(await near.answer(next, choose('left'))).toMatchObject({ status: 200 });
+  expect(await far.patient.read(asked)).toMatchObject({ status: 404 });
+  expect(await near.patient.answer(asked, choose('left'))).toMatchObject({ status: 404 });
+  const next = await far.patient.ask({ owner: asked.owner });
+  expect(await near.patient.answer(next, choose('left'))).toMatchObject({ status: 200 });
 });

@@ -35,9 +35,9 @@ afterAll(async () => {
 
 it('a name moves to a new master: no pod stays with the old one, waiters are woken, and the worker ends what is overdue', async () => {
   const [one, other] = pods as [SitePod, SitePod];
-  const waitedFor = await one.ask();
-  const waiting = one.wait(waitedFor);
-  const overdue = await one.ask({ timeoutSeconds: 8 });
+  const waitedFor = await one.patient.ask();
+  const waiting = one.patient.wait(waitedFor);
+  const overdue = await one.patient.ask({ timeoutSeconds: 8 });
   await untilQueued(site.redis.url, [overdue]);
   await untilReplicated(site.redis.url);
   await redisCommand(successor.url, 'REPLICAOF', 'NO', 'ONE');
@@ -47,9 +47,9 @@ it('a name moves to a new master: no pod stays with the old one, waiters are wok
   expect(await one.tryToAsk({ owner })).toMatchObject({ status: 503, code: 'unavailable' });
   name.moveTo(successor.port);
   await Promise.all(pods.map(untilReady));
-  expect(await other.answer(waitedFor, choose('left'))).toMatchObject({ status: 200 });
+  expect(await other.patient.answer(waitedFor, choose('left'))).toMatchObject({ status: 200 });
   expect(await waiting).toMatchObject({ status: 200, body: { status: 'accepted' } });
-  expect(await one.tryToAsk({ owner })).toMatchObject({ status: 201 });
+  expect(await one.patient.tryToAsk({ owner })).toMatchObject({ status: 201 });
   await waitUntil(
     async () =>
       (await redisCommand(successor.url, 'HGET', elicitationKey(overdue.id), 'status')) === 'expired',

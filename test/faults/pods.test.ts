@@ -36,22 +36,22 @@ afterAll(() => site?.stop());
 
 it('F18 the asking pod is killed while it waits: the question stays open, and the asker can wait on another pod', async () => {
   const asking = await site.pod();
-  const asked = await asking.ask();
-  const left = await asking.ask({ timeoutSeconds: 6 });
+  const asked = await asking.patient.ask();
+  const left = await asking.patient.ask({ timeoutSeconds: 6 });
   const cutOff = [asking.wait(asked), asking.wait(left)];
   await untilSubscribed(site.redis.url, [asked, left]);
   asking.kill('SIGKILL');
   const [cut] = await Promise.all(cutOff);
   expect(cut?.status).toBe(0);
-  const again = other.wait(asked);
-  expect(await other.read(asked)).toMatchObject({ status: 200, body: { status: 'pending' } });
-  expect(await other.answer(asked, choose('left'))).toMatchObject({ status: 200 });
+  const again = other.patient.wait(asked);
+  expect(await other.patient.read(asked)).toMatchObject({ status: 200, body: { status: 'pending' } });
+  expect(await other.patient.answer(asked, choose('left'))).toMatchObject({ status: 200 });
   expect(await again).toMatchObject({
     status: 200,
     body: { status: 'accepted', content: { choice: 'left' } },
   });
   // The pod's own timer is gone with the pod.
-  expect(await other.wait(left)).toMatchObject({ status: 200, body: { status: 'expired' } });
+  expect(await other.patient.wait(left)).toMatchObject({ status: 200, body: { status: 'expired' } });
   expect([await countEndings(site.redis.url, asked), await countEndings(site.redis.url, left)]).toEqual([
     1, 1,
   ]);
@@ -60,8 +60,8 @@ it('F18 the asking pod is killed while it waits: the question stays open, and th
 it('the answering pod is killed right after its commit: the same answer through another pod gets 200', async () => {
   const proxy = await site.proxy();
   const answering = await site.pod({ REDIS_URL: proxy.url });
-  const asked = await other.ask();
-  const waiting = other.wait(asked);
+  const asked = await other.patient.ask();
+  const waiting = other.patient.wait(asked);
   await untilSubscribed(site.redis.url, [asked]);
   const mark = 'killed-after-the-commit';
   const cut = proxy.cutAfterNextRequest(mark);
@@ -72,11 +72,11 @@ it('the answering pod is killed right after its commit: the same answer through 
   answering.kill('SIGKILL');
   expect(await reply).toMatchObject({ status: 0 });
   expect(await waiting).toMatchObject({ body: { status: 'accepted', content: { choice: mark } } });
-  expect(await other.answer(asked, choose(mark))).toMatchObject({
+  expect(await other.patient.answer(asked, choose(mark))).toMatchObject({
     status: 200,
     body: { status: 'accepted' },
   });
-  const late = await other.answer(asked, choose('another'));
+  const late = await other.patient.answer(asked, choose('another'));
   expect(late).toMatchObject({ status: 409, body: { elicitation: { content: { choice: mark } } } });
   expect(await countEndings(site.redis.url, asked)).toBe(1);
 });
@@ -84,15 +84,15 @@ it('the answering pod is killed right after its commit: the same answer through 
 it('the answering pod is killed right before its commit: the question stays open and is answered through another pod', async () => {
   const proxy = await site.proxy();
   const answering = await site.pod({ REDIS_URL: proxy.url });
-  const asked = await other.ask();
+  const asked = await other.patient.ask();
   const mark = 'killed-before-the-commit';
   proxy.beforeNextRequest(mark, () => {
     answering.kill('SIGKILL');
     proxy.reset();
   });
   expect(await answering.answer(asked, choose(mark))).toMatchObject({ status: 0 });
-  expect(await other.read(asked)).toMatchObject({ status: 200, body: { status: 'pending' } });
-  expect(await other.answer(asked, choose('left'))).toMatchObject({ status: 200 });
+  expect(await other.patient.read(asked)).toMatchObject({ status: 200, body: { status: 'pending' } });
+  expect(await other.patient.answer(asked, choose('left'))).toMatchObject({ status: 200 });
   expect(await readEvents(site.redis.url, asked)).toEqual(['elicitation-request', 'elicitation-resolved']);
 });
 
@@ -100,13 +100,13 @@ it('F17 the pod dies between its commit and the job: the sweep of another pod ad
   const proxy = await site.proxy();
   const asking = await site.pod({ REDIS_URL: proxy.url });
   await loseTimerConnection(proxy);
-  const asked = await asking.ask({ timeoutSeconds: 10 });
+  const asked = await asking.patient.ask({ timeoutSeconds: 10 });
   asking.kill('SIGKILL');
   await asking.exited;
   const armed = String(await redisCommand(site.redis.url, 'GET', armedKey(bucketOf(asked.owner))));
   const job = `${timerPrefix(0)}:expiry:${bucketOf(asked.owner)}-${armed.split(' ')[0]}`;
   await waitUntil(async () => (await redisCommand(site.redis.url, 'EXISTS', job)) === 1, { what: 'the job' });
-  expect(await other.wait(asked)).toMatchObject({ status: 200, body: { status: 'expired' } });
+  expect(await other.patient.wait(asked)).toMatchObject({ status: 200, body: { status: 'expired' } });
   expect(await countEndings(site.redis.url, asked)).toBe(1);
 });
 
@@ -137,8 +137,8 @@ it('F19 a frozen pod behind a balancer with active checks gets no more calls, an
 async function throughAFreeze(balancer: RoundRobin, frozen: SitePod): Promise<void> {
   const client = createPodClient(balancer, PATIENCE_MS);
   const quickClient = createPodClient(balancer, GLANCE_MS);
-  const asked = await other.ask();
-  const waiting = frozen.wait(asked);
+  const asked = await other.patient.ask();
+  const waiting = frozen.patient.wait(asked);
   await untilSubscribed(site.redis.url, [asked]);
   frozen.freeze();
   const served = async () =>
@@ -151,14 +151,14 @@ async function throughAFreeze(balancer: RoundRobin, frozen: SitePod): Promise<vo
     },
   );
   for (let index = 0; index < 20; index += 1) {
-    const more = await client.ask();
-    expect(await client.answer(more, choose('left'))).toMatchObject({ status: 200 });
+    const more = await client.patient.ask();
+    expect(await client.patient.answer(more, choose('left'))).toMatchObject({ status: 200 });
     expect(balancer.lastPod()).not.toBe('pod-0');
   }
   // A caller that waits on the frozen pod loses nothing by repeating its request.
-  expect(await client.answer(asked, choose('right'))).toMatchObject({ status: 200 });
+  expect(await client.patient.answer(asked, choose('right'))).toMatchObject({ status: 200 });
   const accepted = { status: 200, body: { status: 'accepted', content: { choice: 'right' } } };
-  expect(await client.wait(asked)).toMatchObject(accepted);
+  expect(await client.patient.wait(asked)).toMatchObject(accepted);
   frozen.thaw();
   expect(await waiting).toMatchObject(accepted);
   await waitUntil(async () => (await served()) === 'pod-0', {
@@ -169,7 +169,7 @@ async function throughAFreeze(balancer: RoundRobin, frozen: SitePod): Promise<vo
 
 it('a pod and a worker start while each reply of Redis takes its time: no command of their rounds fails', async () => {
   const proxy = await site.proxy();
-  proxy.delay(60);
+  proxy.delay(30);
   // Rounds begin within 100 ms, and the first connection takes several replies.
   const rounds = { PARLEY_SWEEP_MS: '100', PARLEY_TAKE_OVER_MS: '100', PARLEY_CANARY_MS: '100' };
   for (const start of [site.pod, site.worker]) {

@@ -47,17 +47,18 @@ it('F6 the tail of the AOF is cut off: only writes after the cut are lost, no ca
   // Waiters poll from time to time: no wake and no resync reports a question that is lost.
   const pod = await site.pod({ PARLEY_RECHECK_MS: '500' });
   const before = await askSome(pod, 40);
-  for (const asked of before) expect(await pod.answer(asked, choose('kept'))).toMatchObject({ status: 200 });
+  for (const asked of before)
+    expect(await pod.patient.answer(asked, choose('kept'))).toMatchObject({ status: 200 });
   const kept = await sizeOfAof();
   const behind = await askSome(pod, 100);
   const [answered, open] = [behind.slice(0, 50), behind.slice(50)];
-  const waits = open.map((asked) => pod.wait(asked));
+  const waits = open.map((asked) => pod.patient.wait(asked));
   await untilSubscribed(site.redis.url, open);
   const readers = await Promise.all(
     behind.map(({ owner, streamRequestId }) => openReader({ url: pod.url, owner, streamRequestId })),
   );
   for (const asked of answered)
-    expect(await pod.answer(asked, choose('lost'))).toMatchObject({ status: 200 });
+    expect(await pod.patient.answer(asked, choose('lost'))).toMatchObject({ status: 200 });
 
   await waitUntil(
     () => readers.every(({ events }, index) => events.length === (index < answered.length ? 2 : 1)),
@@ -73,10 +74,10 @@ it('F6 the tail of the AOF is cut off: only writes after the cut are lost, no ca
   await untilReady(pod);
 
   for (const asked of before)
-    expect(await pod.read(asked)).toMatchObject({ status: 200, body: { status: 'accepted' } });
+    expect(await pod.patient.read(asked)).toMatchObject({ status: 200, body: { status: 'accepted' } });
   const lost = { questions: 0, answers: 0 };
   for (const [index, asked] of behind.entries()) {
-    const { status, body } = await pod.read(asked);
+    const { status, body } = await pod.patient.read(asked);
     const reader = readers[index];
     if (status === 404) {
       lost.questions += 1;
@@ -87,7 +88,7 @@ it('F6 the tail of the AOF is cut off: only writes after the cut are lost, no ca
         what: 'the reader to be reset',
       });
     }
-    const again = await pod.answer(asked, choose('lost'));
+    const again = await pod.patient.answer(asked, choose('lost'));
     // Sending the same answer again is always correct, whether or not it was lost.
     expect(again).toMatchObject(status === 404 ? { status: 404, code: 'not_found' } : { status: 200 });
   }
@@ -103,7 +104,7 @@ it('F6 the tail of the AOF is cut off: only writes after the cut are lost, no ca
 });
 
 function askSome(pod: SitePod, count: number): Promise<Asked[]> {
-  return Promise.all(Array.from({ length: count }, () => pod.ask()));
+  return Promise.all(Array.from({ length: count }, () => pod.patient.ask()));
 }
 
 async function pathOfAof(): Promise<string> {

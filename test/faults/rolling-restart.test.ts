@@ -76,9 +76,12 @@ async function converse(name: string): Promise<Conversation> {
   const client = createClient(access);
   const said = chat.sendMessage({ text: name });
   const question = () => questionsIn(chat.messages.at(-1))[0];
-  await waitUntil(() => question() ?? chat.error, { what: `the question of ${name}`, timeoutMs: 120_000 });
-  if (chat.error !== undefined) throw new Error(`${name} failed`, { cause: chat.error });
-  await client.answer(question()?.elicitationId ?? '', { action: 'accept', content: { answer: '12A' } });
+  const asked = await waitUntil(() => question() ?? chat.error, {
+    what: `the question of ${name}`,
+    timeoutMs: 120_000,
+  });
+  if (!('elicitationId' in asked)) throw new Error(`${name} failed`, { cause: asked });
+  await client.answer(asked.elicitationId, { action: 'accept', content: { answer: '12A' } });
   await said;
   await chat.untilSettled();
   return { name, chat, questions: (await client.list().page()).elicitations.length };

@@ -38,8 +38,8 @@ interface Sleeper {
 }
 
 async function sleepOnFarPod(): Promise<Sleeper[]> {
-  const questions = await Promise.all(Array.from({ length: SLEEPERS }, () => near.ask()));
-  const replies = questions.map((asked) => far.wait(asked));
+  const questions = await Promise.all(Array.from({ length: SLEEPERS }, () => near.patient.ask()));
+  const replies = questions.map((asked) => far.patient.wait(asked));
   // Before any reader subscribes to the same channel. A waiter that has not read its question yet has no state to sit
   // out an outage with, and gets an error.
   await untilSubscribed(site.redis.url, questions);
@@ -64,7 +64,7 @@ async function sleepOnFarPod(): Promise<Sleeper[]> {
 
 async function answerAll(sleepers: readonly Sleeper[]): Promise<void> {
   for (const { asked } of sleepers)
-    expect(await near.answer(asked, choose(asked.id))).toMatchObject({ status: 200 });
+    expect(await near.patient.answer(asked, choose(asked.id))).toMatchObject({ status: 200 });
 }
 
 /** Expects that every waiter and reader received its own answer, once. */
@@ -122,18 +122,18 @@ it('F25 wakes arrive twice, late and out of order: each reader gets each event o
   const ear = new Redis(site.redis.url);
   const owner = newOwner();
   const streamRequestId = `turn-${owner.userId}`;
-  const first = await near.ask({ owner, streamRequestId });
+  const first = await near.patient.ask({ owner, streamRequestId });
   const channel = channelName('stream', { ...owner, streamRequestId });
   const wakes: string[] = [];
   ear.on('message', (_channel, message) => wakes.push(message));
   await ear.subscribe(channel);
   const reader = await openReader({ url: far.url, owner, streamRequestId });
-  const wait = far.wait(first);
+  const wait = far.patient.wait(first);
   await untilSubscribed(site.redis.url, [first]);
-  expect(await near.answer(first, choose('left'))).toMatchObject({ status: 200 });
+  expect(await near.patient.answer(first, choose('left'))).toMatchObject({ status: 200 });
   expect(await wait).toMatchObject({ body: { status: 'accepted' } });
-  const second = await near.ask({ owner, streamRequestId });
-  const open = far.wait(second);
+  const second = await near.patient.ask({ owner, streamRequestId });
+  const open = far.patient.wait(second);
   await waitUntil(() => wakes.length === 2 && reader.events.length === 3, {
     what: 'the events of both questions',
   });
@@ -153,7 +153,7 @@ it('F25 wakes arrive twice, late and out of order: each reader gets each event o
     for (const message of [...wakes].reverse().concat(wakes, strange)) await publish(message);
   }
   // A later event shows that all earlier wakes were processed.
-  expect(await near.answer(second, choose('right'))).toMatchObject({ status: 200 });
+  expect(await near.patient.answer(second, choose('right'))).toMatchObject({ status: 200 });
   expect(await open).toMatchObject({ body: { status: 'accepted', content: { choice: 'right' } } });
   await waitUntil(() => reader.events.length >= 4, { what: 'the last event' });
   expect(reader.events.map(({ elicitationId, name }) => `${name} ${elicitationId}`)).toEqual([

@@ -12,7 +12,7 @@ import { fakeTime } from '../harness/processes/faketime.ts';
 import { type ManagedProcess, startProcess } from '../harness/processes/processes.ts';
 import { sized } from '../harness/proof-size.ts';
 import { redisCommand } from '../harness/redis/redis-command.ts';
-import type { Asked, Reply } from '../harness/site/pod-client.ts';
+import type { Asked } from '../harness/site/pod-client.ts';
 import { countEndings, onCommand, untilQueued } from '../harness/site/redis-monitor.ts';
 import { openSiteInMemory, type Site, type SitePod, untilReady } from '../harness/site/site.ts';
 import { waitUntil } from '../harness/wait-until.ts';
@@ -60,7 +60,7 @@ async function endWorker(): Promise<void> {
 }
 
 function askMany(pod: SitePod, count: number, timeoutSeconds: number): Promise<Asked[]> {
-  return Promise.all(Array.from({ length: count }, () => pod.ask({ timeoutSeconds })));
+  return Promise.all(Array.from({ length: count }, () => pod.patient.ask({ timeoutSeconds })));
 }
 
 /** Expects that waiting on `pod` returns expired for each question, and that each expired once and not early. */
@@ -69,12 +69,7 @@ async function allExpire(pod: SitePod, questions: readonly Asked[]): Promise<voi
 }
 
 async function expiresOnce(pod: SitePod, asked: Asked): Promise<void> {
-  let reply: Reply = await pod.wait(asked);
-  // A pod without Redis replies 503, and the call is repeated.
-  for (let attempt = 0; reply.status === 503 && attempt < 100; attempt += 1) {
-    await sleep(200);
-    reply = await pod.wait(asked);
-  }
+  const reply = await pod.patient.wait(asked);
   expect(reply).toMatchObject({ status: 200, body: { status: 'expired' } });
   const { settledAt, expiresAt } = reply.body as Record<string, string>;
   expect(Date.parse(`${settledAt}`)).toBeGreaterThanOrEqual(Date.parse(`${expiresAt}`));
@@ -84,11 +79,12 @@ async function expiresOnce(pod: SitePod, asked: Asked): Promise<void> {
 it('F10 Redis is down across the deadlines: all questions expire once it is back', async () => {
   const [pod] = await Promise.all([podWith({}), onlyWorker()]);
   const asked = await askMany(pod, 15, 2);
-  const expiring = allExpire(pod, asked);
+  const waiting = asked.map((each) => pod.patient.wait(each));
   await site.redis.kill9();
   await sleep(2_500);
   await site.redis.restart();
-  await expiring;
+  await Promise.all(waiting);
+  await allExpire(pod, asked);
 });
 
 it('F11 Redis restarts before the deadlines: the jobs still run', async () => {
@@ -171,7 +167,7 @@ it('F14 a job that crashes every worker is abandoned, and the sweep expires its 
     alive.delete(next);
     died += 1;
   }
-  expect(await pod.read(asked)).toMatchObject({ body: { status: 'pending' } });
+  expect(await pod.patient.read(asked)).toMatchObject({ body: { status: 'pending' } });
   sweeper.thaw();
   await expiresOnce(pod, asked);
   prove('F14 a job that crashes every worker', `given up after ${died} workers, expired by the sweep`);

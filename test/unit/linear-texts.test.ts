@@ -166,8 +166,12 @@ it.each(Object.entries(READERS))('%s', (_what, read) => {
     for (const end of endsOf(at)) {
       // A square of this length takes hundreds; whatever is quick enough needs no second look.
       if (run(textOf(unit, end, LENGTH)) < 50) continue;
-      const short = Math.min(...[0, 1, 2].map(() => run(textOf(unit, end, LENGTH / 4))));
-      const long = Math.min(...[0, 1, 2].map(() => run(textOf(unit, end, LENGTH))));
-      expect(long / short, JSON.stringify([unit, end])).toBeLessThan(8);
+      const least = { short: Number.POSITIVE_INFINITY, long: Number.POSITIVE_INFINITY };
+      // The process collects the garbage of other files, too. A square stays a square however often it is looked at.
+      for (let look = 0; look < 3 || (look < 12 && least.long / least.short >= 8); look += 1) {
+        least.short = Math.min(least.short, run(textOf(unit, end, LENGTH / 4)));
+        least.long = Math.min(least.long, run(textOf(unit, end, LENGTH)));
+      }
+      expect(least.long / least.short, JSON.stringify([unit, end])).toBeLessThan(8);
     }
 });

@@ -104,7 +104,7 @@ export function cellsOn(chats: ChatSite): Cells {
       await reading.body?.cancel();
       return (await historyOf(SECOND, talk)).isRunning === false;
     };
-    await waitUntil(isOver, { what: 'the end of the turn', everyMs: 100 });
+    await waitUntil(isOver, { what: 'the end of the turn', everyMs: 100, timeoutMs: 90_000 });
   }
 
   /** What a tab shows that reads the turn to its end, again where the stream breaks. */
@@ -116,7 +116,8 @@ export function cellsOn(chats: ChatSite): Cells {
       const isWaiting = callsIn(message).some(({ state }) => state === 'approval-requested');
       return !isWaiting && !asWaiting(message) && textOf(message);
     };
-    return waitUntil(shownNow, { what: 'the whole reply', everyMs: 100 });
+    // It begins before a pod dies, and ends after all that the others do then.
+    return waitUntil(shownNow, { what: 'the whole reply', everyMs: 100, timeoutMs: 300_000 });
   }
 
   const complete = async (talk: Talk) => void (talk.asked && (await decide(ACTS, talk)));

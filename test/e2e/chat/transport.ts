@@ -423,7 +423,7 @@ function Support() {
     const openStockPage = async (version: 6 | 7 = 6) => {
       const { authorization, userId } = await person();
       const token = authorization.slice('Bearer '.length);
-      return { page: await pages.open(approvalsPageInDocs(), token, version), userId };
+      return { page: await pages.open(approvalsPageInDocs(), token, version), userId, authorization };
     };
 
     it.each([6, 7] as const)(
@@ -447,7 +447,7 @@ function Support() {
     );
 
     it('made for the tool approvals of the AI SDK takes a message while approvals wait, and loses no click', async () => {
-      const { page, userId } = await openStockPage();
+      const { page, userId, authorization } = await openStockPage();
       const [first, second] = [`${userId}-first`, `${userId}-second`];
       await write(page, `Book ${first}`);
       await page.getByRole('button', { name: 'Approve' }).waitFor();
@@ -461,6 +461,7 @@ function Support() {
       await page.getByRole('button', { name: 'Send the decisions again' }).click();
       await untilShown(page, `Done: booked for ${first}`);
       expect(chats.booked).toContain(first);
+      await chats.untilOver(authorization, 'c1');
 
       await write(page, `Book ${first}`);
       await page.getByRole('button', { name: 'Approve' }).waitFor();

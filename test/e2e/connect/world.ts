@@ -137,6 +137,8 @@ export async function startWorld({ more, hasUsers = false }: WorldOptions = {}):
   writeFileSync(config, agentsFile({ ...at, echo: echo.url }));
   const env = {
     PARLEY_CONFIG: config,
+    // A pod on a busy machine must not be mistaken for a dead one.
+    PARLEY_LEASE_MS: '10000',
     PARLEY_PUBLIC_URL: proxy.url,
     PARLEY_CONNECT_IDENTITY: 'oidc',
     PARLEY_TITLE: BRAND.title,

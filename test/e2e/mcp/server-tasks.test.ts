@@ -57,6 +57,8 @@ mcpOffer: { tools: [{ server: desk, prefix: false, task: always }] }
     PARLEY_CONFIG: config,
     PARLEY_JWT_SECRET: SECRET,
     PARLEY_VAULT_KEYS: `one:${randomBytes(32).toString('base64')}`,
+    // A pod on a busy machine must not be mistaken for a dead one.
+    PARLEY_LEASE_MS: '10000',
     PARLEY_TAKE_OVER_MS: '1000',
   };
   await site.worker(env);
@@ -129,8 +131,9 @@ it('tasks of a server, of a chat and of a client of MCP, survive their pods betw
 
   // Between the answer and the end.
   await replace(0, tasks);
+  const reading = await resume(1, authorization, chatId);
   for (const task of tasks) task.state = completed(`done ${JSON.stringify(task.updates[0])}`);
-  const message = await (await resume(1, authorization, chatId))?.done;
+  const message = await reading?.done;
   expect(textOf(message)).toContain('"city":"Bern"');
   expect(questionsIn(message).map(({ status }) => status)).toEqual(['accepted']);
   const state = () => ask(1, 'tasks/get', { taskId });

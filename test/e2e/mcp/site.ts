@@ -32,7 +32,7 @@ const HOPS: Readonly<Record<string, readonly [string, string]>> = {
 };
 
 /** How long the questions of the brief servers are open: so long that even a slow machine asks them before. */
-export const BRIEF_SECONDS = Math.ceil(2 * PACE);
+export const BRIEF_SECONDS = Math.ceil(6 * PACE);
 
 /** The number of steps that the agent may take. */
 export const STEPS = 5;

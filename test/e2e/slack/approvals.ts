@@ -69,7 +69,7 @@ export function approvals(the: () => SlackDeployment): void {
       const remembered = await asked('echo Four');
       expect((await person.press(remembered.card, 'parley_remember')).status).toBe(200);
       await person.sees(remembered.thread, 'Approved for this conversation by <@U13> in Slack');
-      await person.sees(remembered.thread, /Four .*word-39/);
+      await person.sees(remembered.thread, /^(?!.*parley_stop).*Four .*word-39/s);
       await person.say('echo Five', { thread: remembered.thread });
       await person.sees(remembered.thread, /Five .*word-39/);
     });
@@ -86,7 +86,9 @@ export function approvals(the: () => SlackDeployment): void {
       expect((await person.press(together, 'parley_approve_all')).status).toBe(200);
       await person.sees(thread, /Hello.*Hello.*word-39/);
       await person.sees(thread, 'No call of this step is open any more.');
-      expect(inThread(thread, /Approved by <@U18> in Slack/)).toHaveLength(2);
+      await waitUntil(() => inThread(thread, /Approved by <@U18> in Slack/).length === 2, {
+        what: 'the edits of both',
+      });
       const inChannel = await person.say('pair Bye', { channel: 'C3' });
       const named = await person.sees(inChannel.thread, 'parley_calls');
       expect(readable(named)).not.toContain('Bye');

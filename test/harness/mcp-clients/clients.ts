@@ -9,6 +9,7 @@ import {
   ListRootsRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js';
 import { pickFetch } from '../http/pick-fetch.ts';
+import { paced } from '../pace.ts';
 
 export interface AskedOfClient {
   readonly mode?: string | undefined;
@@ -92,7 +93,8 @@ const sampled = (text: string) => ({
 const rootsOf = ({ roots = [] }: ClientDoes) => ({ roots: roots.map((uri) => ({ uri })) });
 
 const INFO = { name: 'stock', version: '1.0.0' };
-const TIMEOUT_MS = 60_000;
+// Ends what hangs. A request is open for as long as its person thinks, while pods are killed and replaced.
+const TIMEOUT_MS = paced(300_000);
 const MCP = '/run/v1/mcp';
 
 function transportOptions({ urls, token, fetch = pickFetch(urls) }: ClientOptions) {

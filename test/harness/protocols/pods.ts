@@ -19,6 +19,7 @@ import { newOwner, serviceOf } from '../engines/questions.ts';
 import { openRedisPods } from '../engines/redis-pods.ts';
 import { ROOMY } from '../engines/settings.ts';
 import { callLimitsOn } from '../http/call-limits.ts';
+import { paced } from '../pace.ts';
 import { startRedis } from '../redis/redis-server.ts';
 import { podOn, type TestPod } from '../turns/setup.ts';
 import { waitUntil } from '../wait-until.ts';
@@ -125,12 +126,12 @@ export const pageTool = asking('page', {
   timeoutSeconds: 600,
 });
 
-/** A tool whose question is open for a second. */
+/** A tool whose question is open for some seconds, in which also a busy machine shows it. */
 export const shortTool = asking('short', {
   mode: 'form',
   message: 'Quick?',
   requestedSchema: { type: 'object', properties: { answer: { type: 'string' } } },
-  timeoutSeconds: 1,
+  timeoutSeconds: Math.ceil(paced(3_000) / 1_000),
 });
 
 export interface Person extends Owner {

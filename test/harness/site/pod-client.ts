@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Action, Owner } from '../history/events.ts';
-
 import { serviceKeyOf } from '../load/load-env.ts';
 import { createTokenCache } from '../load/people.ts';
+import { paced } from '../pace.ts';
 
 /** A reply; status 0 when none came: a reset, a truncated body, or no reply within the caller's patience. */
 export interface Reply {
@@ -44,6 +45,10 @@ const FORM = {
 };
 // Longer than the longest long poll, and longer than a pod needs to notice that Redis is unreachable.
 const PATIENCE_MS = 90_000;
+/** A pod waits so long for a reply of Redis, and replies 503 then. */
+export const COMMAND_TIMEOUT_MS = 2_000;
+const REPEAT_MS = 200;
+const GIVE_UP_MS = paced(60_000);
 
 /** A person without any question so far. */
 export function newOwner(tenant = 'acme'): Owner {
@@ -61,9 +66,12 @@ export const tokenOf = createTokenCache();
 /**
  * Calls one pod (or balancer) as askers and people do, once per call; returns every reply, errors included. A caller
  * waits for `patienceMs`, by default longer than any long poll.
+ *
+ * The calls of `patient` are repeated while Redis does not reply to the pod in time, which a busy machine makes happen, and a
+ * wait also while the question is open.
  */
 export function createPodClient({ url }: { readonly url: string }, patienceMs = PATIENCE_MS) {
-  async function call(method: string, path: string, token: string, more: CallMore = {}): Promise<Reply> {
+  const call: Call = async (method, path, token, more = {}) => {
     try {
       const response = await fetch(url + path, {
         method,
@@ -82,9 +90,27 @@ export function createPodClient({ url }: { readonly url: string }, patienceMs = 
     } catch {
       return { status: 0, code: undefined, retryAfter: undefined, replayed: false, body: {} };
     }
-  }
+  };
+  const repeated: Call = async (...request) => {
+    for (const since = performance.now(); ; await sleep(REPEAT_MS)) {
+      const reply = await call(...request);
+      const isOpen = request[1].includes('/wait?') && reply.body.status === 'pending';
+      const isKnown = reply.status !== 503 && !isOpen;
+      if (isKnown || performance.now() - since > GIVE_UP_MS) return reply;
+    }
+  };
+  return { ...callsBy(call), patient: callsBy(repeated, randomUUID) };
+}
 
-  function tryToAsk({ owner = newOwner(), idempotencyKey, ...more }: AskMore = {}): Promise<Reply> {
+type Call = (method: string, path: string, token: string, more?: CallMore) => Promise<Reply>;
+
+/** `newKey`: the idempotency key of an ask that has none. */
+function callsBy(call: Call, newKey: () => string | undefined = () => undefined) {
+  function tryToAsk({
+    owner = newOwner(),
+    idempotencyKey = newKey(),
+    ...more
+  }: AskMore = {}): Promise<Reply> {
     return call('POST', '/v1/elicitations', serviceKeyOf(owner.tenant), {
       body: {
         userId: owner.userId,

@@ -1,6 +1,7 @@
 /** Clients of MCP that others made, unmodified, each with the means that it has for questions. */
 import type { AskedOfClient, Called, ClientAnswer } from '../mcp-clients/clients.ts';
 import { calledOf } from '../mcp-clients/clients.ts';
+import { paced } from '../pace.ts';
 import { extTasks } from './ext-tasks.ts';
 import { inspector } from './inspector.ts';
 import { findInspector, loadStack } from './packages.ts';
@@ -20,7 +21,7 @@ export interface StackClientOptions {
 
 type Open = (options: StackClientOptions) => Promise<StackClient>;
 const NAME = 'parley';
-const TIMEOUT_MS = 60_000;
+const TIMEOUT_MS = paced(300_000);
 const headersOf = ({ token }: StackClientOptions) => ({ Authorization: `Bearer ${token}` });
 
 interface AiSdk {

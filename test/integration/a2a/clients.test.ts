@@ -145,7 +145,7 @@ describe.each(BINDINGS)('the stock client over %s, each request to a random pod'
       await site.pods[0].engine.sweep();
       return stateOf(await tasks.get(asked.id));
     };
-    await expect.poll(sweptState).not.toBe('INPUT_REQUIRED');
+    await expect.poll(sweptState, { interval: 200 }).not.toBe('INPUT_REQUIRED');
     expect((await states).slice(-2)).toEqual(['WORKING', 'COMPLETED']);
   });
 

@@ -11,6 +11,7 @@ import {
 } from '../../harness/ag-ui/clients.ts';
 import { AG_UI_SERVING, type AgUiSite, openAgUiSite, paid, work } from '../../harness/ag-ui/site.ts';
 import { answerQuestion } from '../../harness/engines/questions.ts';
+import { paced } from '../../harness/pace.ts';
 import { finishPage, newPerson, openQuestion, PAGE_URL, serveOn } from '../../harness/protocols/pods.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 
@@ -303,6 +304,7 @@ describe.each(CLIENTS)('the stock client $version', (client) => {
     const codes = new Set<string | undefined>();
     await waitUntil(async () => codes.add((await runStock(reloaded(), wrong)).code).has('expired'), {
       what: 'the deadline',
+      everyMs: 200,
     });
     expect([...codes].filter((code) => code !== 'invalid_answer')).toEqual(['expired']);
     if (client.version === '0.0.59') agent.pendingInterrupts = [];
@@ -349,7 +351,7 @@ describe.each(CLIENTS)('the stock client $version', (client) => {
       pod.stop();
     });
     agent.url = `${pod.url}/run/ag-ui/helper`;
-    const expiring = { ...headers, 'x-expires-at': String(Date.now() + 2_000) };
+    const expiring = { ...headers, 'x-expires-at': String(Date.now() + paced(5_000)) };
     if (code === 'token_expired') (agent as { headers?: object }).headers = expiring;
     const run = runStock(agent, {}, 'wait');
     await waitUntil(() => textOfAgent(agent) !== '' && agent.messages.at(-1)?.toolCalls, {

@@ -154,7 +154,7 @@ function terminalSuite(url: () => string): void {
       await terminal.resize(60, 30);
       // The time that is left counts on in the question that is chosen.
       const listed = async () => secondsLeft(await terminal.screen(), 'Which one? (');
-      const atFirst = await listed();
+      const atFirst = await waitUntil(listed, { what: 'the list at its new size' });
       await waitUntil(async () => (await listed()) <= atFirst - 2, { what: 'two seconds less' });
       await pressAll(terminal, [{ press: 'Enter' }]);
       const chosen = await terminal.untilShown(/What would you like to do\? \(\d+:\d\d left\)/);

@@ -40,7 +40,7 @@ export function twoCommands(installed: () => string): void {
       await cast.add(dev, answering);
 
       const asking = await person.npx(`parley ask 'Which colour?' --choice red --choice blue`);
-      const asked = await dev.untilShown(/Which colour\?\n\s+on a page: /);
+      const asked = await dev.untilShown(/Which colour\?\n\s+on a page: .*\n\s+in a terminal: .*\n/);
       await cast.add(dev, asking);
       await answerOnPage(asked, { 'field-0': '1' });
       expect(await asking.untilEnded()).toMatch(/^blue$[\s\S]*^ended 0$/m);

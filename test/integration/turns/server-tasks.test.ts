@@ -201,7 +201,7 @@ mcpServers:
 
   it('ends its call where the credential may not answer it', async () => {
     const refuses = (method: string) => (method === 'tasks/update' ? 403 : undefined);
-    const { begin, asked, accept, words } = await open({ refuses, config: ', taskTimeoutSeconds: 2' });
+    const { begin, asked, accept, words } = await open({ refuses, config: ', taskTimeoutSeconds: 30' });
     const run = await begin('book');
     await accept((await asked())[0]?.id, 'Bern');
     expect(await words(run)).toContain('lacks a permission');

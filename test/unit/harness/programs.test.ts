@@ -30,10 +30,10 @@ describe('startProcess', () => {
     const failing = start({ entry: 'test/harness/fixtures/failing-pod.ts' });
     await expect(failing).rejects.toThrow(/pod ended with 3 before it was ready:\nthe reason is here/);
     const silent = ['sh', '-c', 'echo "{\\"pid\\":$$}"; exec sleep 100', 'sh'];
-    const failure: unknown = await start({ wrap: silent, readyTimeoutMs: 2_000 }).catch(
+    const failure: unknown = await start({ wrap: silent, readyTimeoutMs: 5_000 }).catch(
       (error: unknown) => error,
     );
-    const [, pid] = /was not ready after 2000 ms:\n\{"pid":(\d+)\}/.exec(String(failure)) ?? [];
+    const [, pid] = /was not ready after 5000 ms:\n\{"pid":(\d+)\}/.exec(String(failure)) ?? [];
     expect(() => process.kill(Number(pid), 0)).toThrow('ESRCH');
   });
 });

@@ -17,6 +17,7 @@ import {
   textOfLines,
 } from '../../harness/chat/chat-server.ts';
 import { PlainChat } from '../../harness/chat/plain-chat.ts';
+import { paced } from '../../harness/pace.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import {
   chunksIn,
@@ -159,7 +160,7 @@ describe('a chat that stops', () => {
   });
 
   it('sends no request when it stops during a back-off', async () => {
-    const retry = { firstDelayMs: 200, delayMsMax: 200 };
+    const retry = { firstDelayMs: paced(1_000), delayMsMax: paced(1_000) };
     server.will(stream(half, 'cut'));
     server.always(refuse(503, 'unavailable'));
     const chat = new PlainChat({ id: 'c1', transport: transportWith({ retry }) });
@@ -167,7 +168,7 @@ describe('a chat that stops', () => {
     await waitUntil(() => chat.reply === 'Hello', { what: 'the first text' });
     await chat.stop();
     await sending;
-    // A delay lasts 100 to 200 ms: within three of another chat, the first one of this chat would have ended.
+    // A delay lasts half of that or more: within three of another chat, the first one of this chat would have ended.
     const other = new PlainChat({ id: 'c2', transport: transportWith({ retry }) });
     void other.resumeStream();
     const asks = () => server.calls.filter(({ path }) => path.includes('/c2/')).length;

@@ -12,6 +12,7 @@ import { schemaOfFlags } from '../../../clients/cli/src/question-of-flags.ts';
 import { VERSION } from '../../../clients/cli/src/version.ts';
 import { runCli as run } from '../../harness/cli/run.ts';
 import { freePort, listenOnFreePort } from '../../harness/free-port.ts';
+import { waitUntil } from '../../harness/wait-until.ts';
 
 it('the help lists every command, without colours', async () => {
   const { out, code } = await run(['--help']);
@@ -262,10 +263,19 @@ it('dev leaves no service behind a reader that closes the pipe', async () => {
   const ended = new Promise((resolve) => dev.once('exit', resolve));
   await new Promise((resolve) => dev.stdout.once('data', resolve));
   expect(apisOf(folder).length).toBeGreaterThan(1);
-  // The next line meets a closed pipe.
   dev.stdout.destroy();
+  // It tells each question, and the next one that it tells meets a closed pipe.
+  let hasEnded = false;
+  void ended.then(() => {
+    hasEnded = true;
+  });
+  const endsAtQuestion = async () => {
+    if (!hasEnded) await run(['ask', 'Still there?', '--no-wait'], env);
+    return hasEnded;
+  };
+  await waitUntil(endsAtQuestion, { what: 'its end', everyMs: 200 });
   expect(await ended).toBe(EXIT.accepted);
-  expect(apisOf(folder)).toEqual([]);
+  await waitUntil(() => apisOf(folder).length === 0, { what: 'the end of its services' });
 });
 
 it('dev ends at once with the reason when the Redis that it is given cannot be reached', async () => {

@@ -102,7 +102,7 @@ it('a process that ends in the middle of a prompt gives the terminal back', asyn
   expect(shown().slice(drawn)).toContain(LEAVE_PASTES);
   await reads('x', '\r');
   expect(await answer).toBe('x');
-  await vi.waitFor(() => expect(process.listeners('exit')).toEqual(before));
+  await vi.waitFor(() => expect(process.listeners('exit')).toEqual(before), paced(10_000));
 });
 
 it.each([true, false])(
@@ -137,7 +137,7 @@ it.each([
   const { screen, signal, shown, reads } = terminal({ env: { EDITOR } });
   const answer = screen.text(text({ takesLines: true, initial: 'kept' }), signal);
   await reads('\u0007');
-  await vi.waitFor(() => expect(shown()).toContain('The editor saved nothing'));
+  await vi.waitFor(() => expect(shown()).toContain('The editor saved nothing'), paced(10_000));
   await reads('\r');
   expect(await answer).toBe('kept');
 });
@@ -165,7 +165,7 @@ it('a question can be left open for later', async () => {
     { message: 'Which?', form: { type: 'object', properties: {} } },
     options,
   );
-  await vi.waitFor(() => expect(shown()).toContain('What would you like to do?'));
+  await vi.waitFor(() => expect(shown()).toContain('What would you like to do?'), paced(10_000));
   await reads('\u001b[B', '\u001b[B', '\r');
   expect(await answer).toEqual({ action: 'later' });
 });

@@ -13,6 +13,7 @@ import {
 } from '../../../services/api/src/http/sse.ts';
 import { encodeTurn } from '../../../services/api/src/turns/encoder.ts';
 import { pythonEvents } from '../../harness/http/python-sse.ts';
+import { paced } from '../../harness/pace.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 
 setFlagsFromString('--expose-gc');
@@ -99,7 +100,7 @@ it.each([{ ends: 'the token expires' }, { ends: 'the pod drains' }])(
     }
     const words = [{ text: 'never' }];
     const counting = { isBegun: false, end: (): void => undefined };
-    const expiresAtMs = Date.now() + (expires ? 300 : 60_000);
+    const expiresAtMs = Date.now() + (expires ? paced(3_000) : 60_000);
     const { reply, drain, close } = await stream(
       () => ({ events: encodeTurn(turn(), encoder, place), onCut: words, onExpiry: () => words }),
       60_000,

@@ -149,7 +149,7 @@ export function deadLetterContract(contract: Contract): void {
 
   describe('a list of dead letters', () => {
     it('shows none past its retention, even when none was added since, nor behind an old cursor', async () => {
-      const { first, second, tenant } = await lists(1_500);
+      const { first, second, tenant } = await lists(3_000);
       const [before, early, late] = [letterOf(tenant), letterOf(tenant), letterOf(tenant)];
       const died = async ({ deliveryId }: Letter) => (await second.read(tenant, deliveryId))?.diedAt ?? 0;
       await first.add(tenant, before);

@@ -91,7 +91,7 @@ export function leavingContract(contract: Contract): void {
       const { first, second } = contract;
       const [one, other] = [
         { holder: randomUUID(), everyMs: 1_000 },
-        { holder: randomUUID(), everyMs: 1_000 },
+        { holder: randomUUID(), everyMs: 4_000 },
       ];
       const results = await Promise.all([first.sweepInTurn(one), second.sweepInTurn(other)]);
       expect(results.filter((result) => result !== undefined)).toHaveLength(1);

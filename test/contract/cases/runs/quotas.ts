@@ -233,7 +233,7 @@ export function quotaContract(contract: Contract): void {
     });
 
     it('are free again when what is stored expires', async () => {
-      const times = { retentionMs: 1_000, conversationTtlMs: 1_000 };
+      const times = { retentionMs: 3_000, conversationTtlMs: 3_000 };
       const { backend, second } = await openWith({ storedBytesMax: 50_000, conversationsMax: 1 }, times);
       const owner = newOwner();
       const turn = saying(owner, 'one', 'x'.repeat(30_000));

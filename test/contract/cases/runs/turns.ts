@@ -51,15 +51,15 @@ export function turnContract(contract: Contract): void {
     });
 
     it('a conversation of unlisted turns goes with its last turn', async () => {
-      const { backend } = await contract.openWith({ retentionMs: 1_000, conversationTtlMs: 600_000 });
+      const { backend } = await contract.openWith({ retentionMs: 3_000, conversationTtlMs: 600_000 });
       const owner = newOwner();
       const task = { ...turnOf(owner, 'task'), unlisted: true } as const;
       const chat = turnOf(owner, 'chat');
-      for (const run of [task, chat]) {
+      const messagesOf = async (run: RunRef) => (await backend.conversations.read(run)).messages;
+      for (const run of [chat, task]) {
         await backend.runs.begin(run);
         await backend.runs.write(run, textWrite(2, 2, { end }));
       }
-      const messagesOf = async (run: RunRef) => (await backend.conversations.read(run)).messages;
       expect(await messagesOf(task)).toEqual([{ ...HELLO, turn: task.streamRequestId }]);
       await waitUntil(async () => (await messagesOf(task)).length === 0, { what: 'the task to expire' });
       expect(await messagesOf(chat)).toEqual([{ ...HELLO, turn: chat.streamRequestId }]);
