@@ -35,7 +35,7 @@ await describeInChromium('the hosted inbox', (chromium) => {
     const { here, page, heading } = await opened(async ({ engine }) => {
       const { row: remembered } = await requestApproval(engine, STREAM, { tool: TOOL });
       await decideAs(engine, STREAM, remembered.id, { decision: 'approve', remember: true });
-      call = (await requestApproval(engine, STREAM, { tool: TOOL, timeoutSeconds: 3_000 })).row.id;
+      call = (await requestApproval(engine, STREAM, { tool: TOOL, timeoutSeconds: 300 })).row.id;
       const requestedSchema = { type: 'object', properties: { seat: { type: 'string' } } } as const;
       const input = {
         userId: ADA.userId,
