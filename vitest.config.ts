@@ -40,7 +40,7 @@ const ALONE = [
 // Failovers are minutes of waiting for servers to notice.
 const FAILOVERS = 'test/faults/{cluster,sentinel}.test.ts';
 
-/** Files that start several pods, with browsers, faults and loads, and what they share a process with. */
+/** A project of files that start several pods, with browsers, faults and loads. */
 interface SiteProject {
   readonly name: string;
   readonly include: readonly string[];
@@ -55,7 +55,7 @@ const FAULTS = ['test/{attacks,faults}/**/*.test.ts'];
 
 /**
  * What these files judge are the pods, so that many share a process. Vitest ends a process when the next file in the queue belongs
- * to another project, and the next process loads the sources again: a day's files are one project. A soak's loads fill a process.
+ * to another project, and the next process loads the sources again: a day's files are one project. In a soak, each load has a process of its own.
  */
 const sites: readonly SiteProject[] = isFull
   ? [

@@ -39,7 +39,10 @@ function Support() {
   const runtime = useAgUiRuntime({ agent: agent as never });
   const say = async (text: string) => {
     // A reply is shown a moment before its run has ended.
-    while (runtime.thread.getState().isRunning) await new Promise((resolve) => setTimeout(resolve, 20));
+    for (let looks = 0; runtime.thread.getState().isRunning; looks += 1) {
+      if (looks > 1_000) throw new Error('The run does not end.');
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
     runtime.thread.append({ role: 'user', content: [{ type: 'text', text }] });
   };
   return (

@@ -54,7 +54,7 @@ describe('an abusive user and an abusive service key of another tenant', () => {
   });
 
   it.each(['user', 'key'] as const)(
-    'the %s is refused with the code of each limit, and never with a 5xx',
+    'the %s is refused with the code of each limit, and with a 5xx only where Redis is late',
     (mode) => {
       const replies = run.replies[mode];
       const missing = expectedReplies(mode).filter(
@@ -62,10 +62,14 @@ describe('an abusive user and an abusive service key of another tenant', () => {
       );
       expect(missing).toEqual([]);
       const codes = new Set(Object.values(replies).flatMap((counts) => Object.keys(counts)));
-      // A busy machine keeps Redis from replying in time.
       const isRight = (code: string) =>
-        !code.startsWith('5') || code === '503 pod_busy' || (!SIZE.full && code === '503 unavailable');
+        !code.startsWith('5') || code === '503 pod_busy' || code === '503 unavailable';
       expect([...codes].filter((code) => !isRight(code))).toEqual([]);
+      // A busy machine keeps Redis from replying in time, but seldom.
+      for (const [attack, { '503 unavailable': late = 0, ...others }] of Object.entries(replies)) {
+        const all = Object.values(others).reduce((sum, count) => sum + count, late);
+        expect(late, attack).toBeLessThanOrEqual(SIZE.full ? 0 : all / 20);
+      }
     },
   );
 

@@ -215,7 +215,7 @@ it('F23 the scripts are flushed repeatedly during settles: no request is affecte
 it('F23 all data is flushed: waiting for, reading or answering an old question gets a clean 404, and new questions work', async () => {
   const watchful = await site.pod({ PARLEY_RECHECK_MS: '300' });
   const asked = await near.patient.ask();
-  const waiting = watchful.patient.wait(asked);
+  const waiting = watchful.wait(asked);
   await untilSubscribed(site.redis.url, [asked]);
   await redisCommand(site.redis.url, 'FLUSHALL');
   expect(await waiting).toMatchObject({ status: 404, code: 'not_found' });

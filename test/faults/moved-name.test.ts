@@ -36,7 +36,7 @@ afterAll(async () => {
 it('a name moves to a new master: no pod stays with the old one, waiters are woken, and the worker ends what is overdue', async () => {
   const [one, other] = pods as [SitePod, SitePod];
   const waitedFor = await one.patient.ask();
-  const waiting = one.patient.wait(waitedFor);
+  const waiting = one.wait(waitedFor);
   const overdue = await one.patient.ask({ timeoutSeconds: 8 });
   await untilQueued(site.redis.url, [overdue]);
   await untilReplicated(site.redis.url);

@@ -43,7 +43,7 @@ it('F18 the asking pod is killed while it waits: the question stays open, and th
   asking.kill('SIGKILL');
   const [cut] = await Promise.all(cutOff);
   expect(cut?.status).toBe(0);
-  const again = other.patient.wait(asked);
+  const again = other.wait(asked);
   expect(await other.patient.read(asked)).toMatchObject({ status: 200, body: { status: 'pending' } });
   expect(await other.patient.answer(asked, choose('left'))).toMatchObject({ status: 200 });
   expect(await again).toMatchObject({
@@ -51,7 +51,7 @@ it('F18 the asking pod is killed while it waits: the question stays open, and th
     body: { status: 'accepted', content: { choice: 'left' } },
   });
   // The pod's own timer is gone with the pod.
-  expect(await other.patient.wait(left)).toMatchObject({ status: 200, body: { status: 'expired' } });
+  expect(await other.wait(left)).toMatchObject({ status: 200, body: { status: 'expired' } });
   expect([await countEndings(site.redis.url, asked), await countEndings(site.redis.url, left)]).toEqual([
     1, 1,
   ]);
@@ -61,7 +61,7 @@ it('the answering pod is killed right after its commit: the same answer through 
   const proxy = await site.proxy();
   const answering = await site.pod({ REDIS_URL: proxy.url });
   const asked = await other.patient.ask();
-  const waiting = other.patient.wait(asked);
+  const waiting = other.wait(asked);
   await untilSubscribed(site.redis.url, [asked]);
   const mark = 'killed-after-the-commit';
   const cut = proxy.cutAfterNextRequest(mark);
@@ -106,7 +106,7 @@ it('F17 the pod dies between its commit and the job: the sweep of another pod ad
   const armed = String(await redisCommand(site.redis.url, 'GET', armedKey(bucketOf(asked.owner))));
   const job = `${timerPrefix(0)}:expiry:${bucketOf(asked.owner)}-${armed.split(' ')[0]}`;
   await waitUntil(async () => (await redisCommand(site.redis.url, 'EXISTS', job)) === 1, { what: 'the job' });
-  expect(await other.patient.wait(asked)).toMatchObject({ status: 200, body: { status: 'expired' } });
+  expect(await other.wait(asked)).toMatchObject({ status: 200, body: { status: 'expired' } });
   expect(await countEndings(site.redis.url, asked)).toBe(1);
 });
 
@@ -138,7 +138,7 @@ async function throughAFreeze(balancer: RoundRobin, frozen: SitePod): Promise<vo
   const client = createPodClient(balancer, PATIENCE_MS);
   const quickClient = createPodClient(balancer, GLANCE_MS);
   const asked = await other.patient.ask();
-  const waiting = frozen.patient.wait(asked);
+  const waiting = frozen.wait(asked);
   await untilSubscribed(site.redis.url, [asked]);
   frozen.freeze();
   const served = async () =>
@@ -158,7 +158,7 @@ async function throughAFreeze(balancer: RoundRobin, frozen: SitePod): Promise<vo
   // A caller that waits on the frozen pod loses nothing by repeating its request.
   expect(await client.patient.answer(asked, choose('right'))).toMatchObject({ status: 200 });
   const accepted = { status: 200, body: { status: 'accepted', content: { choice: 'right' } } };
-  expect(await client.patient.wait(asked)).toMatchObject(accepted);
+  expect(await client.wait(asked)).toMatchObject(accepted);
   frozen.thaw();
   expect(await waiting).toMatchObject(accepted);
   await waitUntil(async () => (await served()) === 'pod-0', {

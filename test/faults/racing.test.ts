@@ -29,7 +29,7 @@ function answer(pod: SitePod, asked: Asked, choice: string): Promise<Reply> {
 
 it('100 answers race for one elicitation over three pods: one is recorded, equal answers get 200, others get 409 with the recorded answer', async () => {
   const asked = await podAt(0).patient.ask();
-  const waits = pods.map((pod) => pod.patient.wait(asked));
+  const waits = pods.map((pod) => pod.wait(asked));
   const replies = await Promise.all(
     Array.from({ length: RACERS }, async (_, index) => {
       const colour = COLOURS[index % COLOURS.length] ?? '';

@@ -52,7 +52,7 @@ it('F6 the tail of the AOF is cut off: only writes after the cut are lost, no ca
   const kept = await sizeOfAof();
   const behind = await askSome(pod, 100);
   const [answered, open] = [behind.slice(0, 50), behind.slice(50)];
-  const waits = open.map((asked) => pod.patient.wait(asked));
+  const waits = open.map((asked) => pod.wait(asked));
   await untilSubscribed(site.redis.url, open);
   const readers = await Promise.all(
     behind.map(({ owner, streamRequestId }) => openReader({ url: pod.url, owner, streamRequestId })),

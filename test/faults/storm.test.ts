@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { pickFetch } from '../harness/http/pick-fetch.ts';
 import { prove } from '../harness/load/size.ts';
 import { sized } from '../harness/proof-size.ts';
-import { COMMAND_TIMEOUT_MS, choose, newOwner, type Reply, tokenOf } from '../harness/site/pod-client.ts';
+import { choose, createTimedCalls, newOwner, type Reply, tokenOf } from '../harness/site/pod-client.ts';
 import { openSite, type Site, type SitePod, untilReady } from '../harness/site/site.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
@@ -61,17 +61,17 @@ function follow(urls: readonly string[]) {
 }
 
 /**
- * Asks and answers at a pod again and again until `done` resolves; returns the statuses of all calls, except where a busy machine
- * keeps Redis from replying in time, and until the pod has its connection back.
+ * Asks and answers at a pod again and again until `done` resolves. Returns the statuses of all calls, and apart from them the number
+ * of those for which a busy machine kept Redis from replying in time.
  */
-async function askAndAnswer(pod: SitePod, done: Promise<unknown>): Promise<number[]> {
+async function askAndAnswer(pod: SitePod, done: Promise<unknown>) {
   const statuses: number[] = [];
-  let isLate = false;
-  const noted = async (call: Promise<Reply>) => {
-    const began = performance.now();
-    const reply = await call;
-    isLate = reply.status === 503 && (isLate || performance.now() - began >= COMMAND_TIMEOUT_MS);
-    if (!isLate) statuses.push(reply.status);
+  let late = 0;
+  const timed = createTimedCalls();
+  const noted = async (call: () => Promise<Reply>) => {
+    const { reply, isLate } = await timed(call);
+    if (isLate) late += 1;
+    else statuses.push(reply.status);
     return reply;
   };
   let isDone = false;
@@ -80,14 +80,20 @@ async function askAndAnswer(pod: SitePod, done: Promise<unknown>): Promise<numbe
   });
   while (!isDone) {
     const owner = newOwner();
-    const { status, body } = await noted(pod.tryToAsk({ owner }));
+    const { status, body } = await noted(() => pod.tryToAsk({ owner }));
     const asked = { id: String(body.elicitationId), owner, streamRequestId: String(body.streamRequestId) };
-    if (status === 201) await noted(pod.answer(asked, choose('left')));
+    if (status === 201) await noted(() => pod.answer(asked, choose('left')));
     // Without a pause, these calls would take all that a core gives, and the readers would come back later.
     await sleep(PAUSE_MS);
   }
   await ending;
-  return statuses;
+  return { statuses, late };
+}
+
+/** Expects that no call failed, but for a pause or two of the machine. */
+function noneFailed({ statuses, late }: Awaited<ReturnType<typeof askAndAnswer>>): void {
+  expect(new Set(statuses)).toEqual(new Set([201, 200]));
+  expect(late).toBeLessThanOrEqual(Math.max(2, statuses.length / 20));
 }
 
 it.each(['SIGKILL', 'SIGTERM'] as const)(
@@ -99,13 +105,13 @@ it.each(['SIGKILL', 'SIGTERM'] as const)(
     await readers.untilTold(1);
     urls.splice(0, 1, staying.url);
     ending.kill(signal);
-    const statuses = await askAndAnswer(staying, readers.untilTold(2));
-    expect(new Set(statuses)).toEqual(new Set([201, 200]));
+    const calls = await askAndAnswer(staying, readers.untilTold(2));
+    noneFailed(calls);
     expect(readers.retryAfter.length).toBeGreaterThan(0);
     for (const seconds of readers.retryAfter) expect(seconds).toMatch(/^([1-9]|10)$/);
     prove(
       `a pod with many readers ends by ${signal}`,
-      `${READERS} readers came back, ${readers.retryAfter.length} were refused on their way; none of ${statuses.length} asks and answers failed`,
+      `${READERS} readers came back, ${readers.retryAfter.length} were refused on their way; of ${calls.statuses.length + calls.late} asks and answers ${calls.late} met a late Redis, and none failed otherwise`,
     );
   },
 );
@@ -120,6 +126,5 @@ it('Redis comes back to a pod with many readers: they are told what they have mi
   for (let reader = 0; reader < READERS; reader += 1) await staying.patient.ask({ owner: readerOf(reader) });
   await proxy.heal();
   await untilReady(pod);
-  const statuses = await askAndAnswer(pod, readers.untilTold(2));
-  expect(new Set(statuses)).toEqual(new Set([201, 200]));
+  noneFailed(await askAndAnswer(pod, readers.untilTold(2)));
 });

@@ -39,7 +39,7 @@ interface Sleeper {
 
 async function sleepOnFarPod(): Promise<Sleeper[]> {
   const questions = await Promise.all(Array.from({ length: SLEEPERS }, () => near.patient.ask()));
-  const replies = questions.map((asked) => far.patient.wait(asked));
+  const replies = questions.map((asked) => far.wait(asked));
   // Before any reader subscribes to the same channel. A waiter that has not read its question yet has no state to sit
   // out an outage with, and gets an error.
   await untilSubscribed(site.redis.url, questions);
@@ -128,12 +128,12 @@ it('F25 wakes arrive twice, late and out of order: each reader gets each event o
   ear.on('message', (_channel, message) => wakes.push(message));
   await ear.subscribe(channel);
   const reader = await openReader({ url: far.url, owner, streamRequestId });
-  const wait = far.patient.wait(first);
+  const wait = far.wait(first);
   await untilSubscribed(site.redis.url, [first]);
   expect(await near.patient.answer(first, choose('left'))).toMatchObject({ status: 200 });
   expect(await wait).toMatchObject({ body: { status: 'accepted' } });
   const second = await near.patient.ask({ owner, streamRequestId });
-  const open = far.patient.wait(second);
+  const open = far.wait(second);
   await waitUntil(() => wakes.length === 2 && reader.events.length === 3, {
     what: 'the events of both questions',
   });

@@ -196,8 +196,8 @@ function ofStacks(): void {
       const states: (string | undefined)[] = [];
       for await (const { status } of client.sendMessageStream(oldMessage('ask'))) states.push(status?.state);
       // Its first state is that of the moment at which the stream opens.
-      const all = ['submitted', 'working', 'input-required'];
-      expect(states).toEqual(all.slice(all.indexOf(states[0] ?? '')));
+      if (states[0] === 'submitted') states.shift();
+      expect(states).toEqual(['working', 'input-required']);
       const asked = await client.sendMessage(oldMessage('ask'));
       expect([asked.status.state, oldText(asked.status.message)]).toEqual([
         'input-required',

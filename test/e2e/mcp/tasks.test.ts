@@ -14,6 +14,9 @@ const SHOWS_TASKS = { ...SHOWS_ALL, ...TASKS };
 // Another pod opens the sealed round of a call with them.
 const KEYS = `one:${randomBytes(32).toString('base64')}`;
 
+/** What a task says whose call was made by a pod that died during it. */
+const LOST = 'its outcome was lost';
+
 const fixture = createAskingFixture();
 let site: Site;
 let server: RunningMcpServer;
@@ -129,22 +132,26 @@ it('a task is asked on one pod, polled on another, answered on a third, whicheve
   const update = (pod: number, content: object) =>
     ask(pod, 'tasks/update', { taskId, inputResponses: { [key]: { action: 'accept', content } } });
   expect(await update(1, { city: 5 })).toMatchObject({ error: { code: -32602 } });
-  // Two pods and the hub get an answer at the same time: one counts, for all, also once one of the pods has died.
+  // Two pods and the hub get an answer at the same time, and one of the pods dies: one counts, for all.
   const [first, second, hub] = await Promise.all([
     update(1, { city: 'Bern' }),
     update(2, { city: 'Basel' }),
     hubOf('ada').then(({ respond }) => respond(key, { city: 'Chur' })),
   ]);
+  await end(1);
   for (const { result } of [first, second]) expect(result).toMatchObject({ resultType: 'complete' });
-  // Of a pod that dies in the call, the outcome would be lost.
   await waitUntil(async () => (await get(2)).result?.status === 'completed', {
     what: 'the task has its result',
   });
-  await end(1);
   const told = JSON.stringify((await get(2)).result);
-  const [city] = ['Bern', 'Basel', 'Chur'].filter((one) => told.includes(one));
-  expect(fixture.effects).toEqual([expect.stringContaining(`"${city}"`)]);
-  expect(hub.status).toBe(city === 'Chur' ? 200 : 409);
+  const [city = LOST] = ['Bern', 'Basel', 'Chur'].filter((one) => told.includes(one));
+  expect(told).toContain(city);
+  // If the pod died during the call of the tool, nobody knows whether that had its effect.
+  if (city === LOST) expect(fixture.effects.length).toBeLessThanOrEqual(1);
+  else {
+    expect(fixture.effects).toEqual([expect.stringContaining(`"${city}"`)]);
+    expect(hub.status).toBe(city === 'Chur' ? 200 : 409);
+  }
   await restartRedis(2);
   expect(JSON.stringify((await get(2)).result)).toContain(city);
 });

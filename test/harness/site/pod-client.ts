@@ -67,8 +67,8 @@ export const tokenOf = createTokenCache();
  * Calls one pod (or balancer) as askers and people do, once per call; returns every reply, errors included. A caller
  * waits for `patienceMs`, by default longer than any long poll.
  *
- * The calls of `patient` are repeated while Redis does not reply to the pod in time, which a busy machine makes happen, and a
- * wait also while the question is open.
+ * The calls of `patient` are repeated where a busy machine kept Redis from replying to the pod in time. It has no waits, because a
+ * wait that takes long may have been refused for another reason.
  */
 export function createPodClient({ url }: { readonly url: string }, patienceMs = PATIENCE_MS) {
   const call: Call = async (method, path, token, more = {}) => {
@@ -91,15 +91,30 @@ export function createPodClient({ url }: { readonly url: string }, patienceMs = 
       return { status: 0, code: undefined, retryAfter: undefined, replayed: false, body: {} };
     }
   };
+  const timed = createTimedCalls();
   const repeated: Call = async (...request) => {
     for (const since = performance.now(); ; await sleep(REPEAT_MS)) {
-      const reply = await call(...request);
-      const isOpen = request[1].includes('/wait?') && reply.body.status === 'pending';
-      const isKnown = reply.status !== 503 && !isOpen;
-      if (isKnown || performance.now() - since > GIVE_UP_MS) return reply;
+      const { reply, isLate } = await timed(() => call(...request));
+      if (!isLate || performance.now() - since > GIVE_UP_MS) return reply;
     }
   };
-  return { ...callsBy(call), patient: callsBy(repeated, randomUUID) };
+  const { wait: _wait, ...patient } = callsBy(repeated, randomUUID);
+  return { ...callsBy(call), patient };
+}
+
+/**
+ * Judges the replies of one pod. A 503 is late where the pod had waited in vain for Redis, and after such a one until a call
+ * succeeds: the pod then lacks its connection. Any other 503 is the pod's own.
+ */
+export function createTimedCalls() {
+  let isLate = false;
+  return async (call: () => Promise<Reply>): Promise<{ readonly reply: Reply; readonly isLate: boolean }> => {
+    const began = performance.now();
+    const reply = await call();
+    const isUnavailable = reply.status === 503 && reply.code === 'unavailable';
+    isLate = isUnavailable && (isLate || performance.now() - began >= COMMAND_TIMEOUT_MS);
+    return { reply, isLate };
+  };
 }
 
 type Call = (method: string, path: string, token: string, more?: CallMore) => Promise<Reply>;

@@ -97,13 +97,14 @@ export function createSlackPerson(
       return { status: 200, body: reply === undefined ? '' : JSON.stringify(reply) };
     }
     const body = new URLSearchParams({ payload: JSON.stringify(payload) }).toString();
-    const send = () =>
-      post('/slack/interactions', body, 'application/x-www-form-urlencoded').catch(() => undefined);
+    const send = () => post('/slack/interactions', body, 'application/x-www-form-urlencoded');
     let reply = await send();
     // Slack shows that it failed, and the person does it again.
-    for (let attempt = 0; attempt < RETRIES && (reply?.status ?? 503) === 503; attempt += 1)
+    for (let attempt = 0; attempt < RETRIES && reply.status === 503; attempt += 1) {
+      await new Promise((resolve) => setTimeout(resolve, 100));
       reply = await send();
-    return reply ?? { status: 0, body: '' };
+    }
+    return reply;
   }
 
   const common = () => ({

@@ -250,25 +250,23 @@ describe('on Redis, a commit', () => {
     // The first end of a person gives the history its time to live.
     const first = await askQuestion(engine, owner);
     await answerQuestion(engine, owner, first.row.id, 'decline');
-    const executed = async () => {
-      const asked = what === 'an answer' ? (await askQuestion(engine, owner)).row : undefined;
-      const before = await countCommands();
-      await (asked === undefined
-        ? askQuestion(engine, owner)
-        : answerQuestion(engine, owner, asked.id, 'decline'));
-      const after = await countCommands();
-      const all = [...after].flatMap(([name, calls]) =>
-        Array<string>(calls - (before.get(name) ?? 0)).fill(name),
-      );
-      // Histories and lists are trimmed by chance.
-      const apart = ['info', 'evalsha', 'ping', ...(asked === undefined ? [] : ['zcard', 'zrange'])];
-      return all
-        .filter((name) => !apart.includes(name))
-        .sort()
-        .join(' ');
-    };
-    // A pod tests its subscription every ten seconds. What a commit executed too often, it executes each time.
-    await expect.poll(executed).toBe(expected);
+    const asked = what === 'an answer' ? (await askQuestion(engine, owner)).row : undefined;
+    const before = await countCommands();
+    await (asked === undefined
+      ? askQuestion(engine, owner)
+      : answerQuestion(engine, owner, asked.id, 'decline'));
+    const after = await countCommands();
+    const executed = [...after].flatMap(([name, calls]) =>
+      Array<string>(calls - (before.get(name) ?? 0)).fill(name),
+    );
+    // Histories and lists are trimmed by chance.
+    const apart = ['info', 'evalsha', 'ping', ...(asked === undefined ? [] : ['zcard', 'zrange'])];
+    const counted = executed
+      .filter((name) => !apart.includes(name))
+      .sort()
+      .join(' ');
+    // A pod tests its subscription every ten seconds, and publishes a message for that.
+    expect([expected, expected.replace('publish', 'publish publish')]).toContain(counted);
   });
 });
 
