@@ -54,8 +54,9 @@ const PAGES = ['test/{browser,e2e}/**/*.test.ts', 'test/conformance/*.test.ts'];
 const FAULTS = ['test/{attacks,faults}/**/*.test.ts'];
 
 /**
- * What these files judge are the pods, so that many share a process. Vitest ends a process when the next file in the queue belongs
- * to another project, and the next process loads the sources again: a day's files are one project. In a soak, each load has a process of its own.
+ * What these files judge are the pods, so that many share a process. Vitest ends a process when the next file in the queue
+ * belongs to another project, and the next process loads the sources again: a day's files are one project. In a soak, each
+ * load has a process of its own.
  */
 const sites: readonly SiteProject[] = isFull
   ? [

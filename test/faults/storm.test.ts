@@ -61,8 +61,8 @@ function follow(urls: readonly string[]) {
 }
 
 /**
- * Asks and answers at a pod again and again until `done` resolves. Returns the statuses of all calls, and apart from them the number
- * of those for which a busy machine kept Redis from replying in time.
+ * Asks and answers at a pod again and again until `done` resolves. Returns the statuses of all calls, and apart from them the
+ * number of those for which a busy machine kept Redis from replying in time.
  */
 async function askAndAnswer(pod: SitePod, done: Promise<unknown>) {
   const statuses: number[] = [];

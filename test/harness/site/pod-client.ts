@@ -67,8 +67,8 @@ export const tokenOf = createTokenCache();
  * Calls one pod (or balancer) as askers and people do, once per call; returns every reply, errors included. A caller
  * waits for `patienceMs`, by default longer than any long poll.
  *
- * The calls of `patient` are repeated where a busy machine kept Redis from replying to the pod in time. It has no waits, because a
- * wait that takes long may have been refused for another reason.
+ * The calls of `patient` are repeated where a busy machine kept Redis from replying to the pod in time. It has no waits,
+ * because a wait that takes long may have been refused for another reason.
  */
 export function createPodClient({ url }: { readonly url: string }, patienceMs = PATIENCE_MS) {
   const call: Call = async (method, path, token, more = {}) => {
