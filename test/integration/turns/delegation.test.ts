@@ -12,6 +12,7 @@ import { withApproval } from '../../../services/api/src/agents/tools/approvals/g
 import { startInChat } from '../../../services/api/src/turns/approvals/message.ts';
 import { readWaitingReply } from '../../../services/api/src/turns/approvals/waiting-reply.ts';
 import type { ScriptedReply, Turn } from '../../../stand-ins/scripted-model/script.ts';
+import { askQuestion } from '../../harness/engines/questions.ts';
 import { ROOMY } from '../../harness/engines/settings.ts';
 import { elicit, posting, type TestAgent, type TestPod } from '../../harness/turns/setup.ts';
 import { modelOf, worldOn } from '../../harness/turns/site.ts';
@@ -174,8 +175,10 @@ it.each(PLACES)('a message instead of an approval of a delegate %s ends the whol
 describe('a delegate on another pod', () => {
   it('whose pod dies is resumed by another, its question still open', async () => {
     const turn = await beginAt('on another pod', 'left');
-    const [asked] = await turn.asked(1);
+    const [asked] = await turn.asked();
     const [lost] = await turn.delegated();
+    // The pod that dies has asked this one too, and no record names it.
+    await askQuestion(turn.engine, turn.run, { conversationId: turn.conversation.conversationId });
     turn.pod({ pod: 'third' });
     turn.dead.add(lost?.owner ?? '');
     await waitUntil(async () => (await turn.delegated())[0]?.owner.startsWith('third/'), {

@@ -2,6 +2,7 @@ import { type CallRecord, type Run, type StepRecord, UNOWNED } from '@parley/sha
 import type { RunNote } from '@parley/shared/ports/runs/runs';
 import { describe, expect, it } from 'vitest';
 import type { Tool } from '../../../services/api/src/agents/run/tool.ts';
+import { askQuestion } from '../../harness/engines/questions.ts';
 import { elicit, lostRun } from '../../harness/turns/setup.ts';
 import { modelOf, worldOn } from '../../harness/turns/site.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
@@ -99,14 +100,23 @@ describe('a turn whose pod dies at a write', () => {
 });
 
 describe('a turn that is taken over', () => {
-  /** The record of a turn of a dead pod, once a pod has taken it with these notes and ended it. */
-  async function taken(notes: readonly RunNote[]): Promise<Run> {
+  /** A turn of a dead pod with these notes, and a function that lets a pod take it and end it. */
+  async function lostWith(notes: readonly RunNote[]) {
     const world = worldOn(model);
     const left = lostRun(world.conversation, 'Book me a flight');
     await world.backend.runs.begin(left);
     await world.backend.runs.write(left, { term: 1, firstSeq: 2, events: [], notes });
-    await world.pod().turns.resumable(world.conversation, undefined);
-    await world.ended(left);
+    const take = async () => {
+      await world.pod().turns.resumable(world.conversation, undefined);
+      await world.ended(left);
+    };
+    return { world, left, take };
+  }
+
+  /** The record of such a turn once it has ended. */
+  async function taken(notes: readonly RunNote[]): Promise<Run> {
+    const { world, left, take } = await lostWith(notes);
+    await take();
     const record = await world.record(left);
     if (record === undefined) throw new Error('The run is gone.');
     return record;
@@ -144,6 +154,16 @@ describe('a turn that is taken over', () => {
       expect.stringContaining('may or may not have had its effect'),
       expect.stringContaining('There is no such tool'),
     ]);
+  });
+
+  it('withdraws what its previous pod asked and did not live to record', async () => {
+    const { world, left, take } = await lostWith([
+      { type: 'step', index: 0, step: calling(['book']) },
+      called('book', 0, 'dispatched'),
+    ]);
+    await askQuestion(world.engine, left, { conversationId: left.conversationId });
+    await take();
+    expect(await world.open()).toEqual([]);
   });
 
   it('keeps its used working time', async () => {

@@ -54,7 +54,7 @@ export async function followDelegate(
     void stopUnlessFenced(deps, from, run).finally(() => abortAfterGrace(abandoning));
   };
   from.signal.addEventListener('abort', onAbort, { once: true });
-  // Questions of an abandoned delegate are withdrawn together with those of the turn.
+  // The turn's end withdraws what an abandoned delegate still asks, and what a pod asked and did not live to record.
   from.turn.openQuestions += 1;
   try {
     if (from.signal.aborted) onAbort();
@@ -63,7 +63,6 @@ export async function followDelegate(
     // Usually the whole turn was stopped, which this run must notice before it continues.
     if (end.type === 'turn-finished' && end.reason === 'stopped') await from.turn.poll();
     from.signal.throwIfAborted();
-    from.turn.openQuestions -= 1;
     if (end.type === 'turn-failed') return delegateFailed(title, end.code);
     const { run: record } = await retryWhileUnavailable(() => deps.runs.read(run), from.signal);
     return delegateOutcome(title, end.reason, textOf(record?.steps.at(-1)?.messages.at(-1)));

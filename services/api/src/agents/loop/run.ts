@@ -52,7 +52,7 @@ export async function runTurn(options: RunOptions): Promise<void> {
     idle,
     append: (event) => writer.append(event),
     poll: () => writer.poll(),
-    openQuestions: from.pauses.length,
+    openQuestions: from.pauses.length + (from.isRestarted ? 1 : 0),
   } satisfies RunContext['turn'];
   const context: RunContext = {
     ...options,

@@ -37,7 +37,10 @@ interface TurnScope {
   readonly delivery: Delivery;
   /** Detects that no part of the turn is active on this pod. */
   readonly idle: IdleDetection;
-  /** The number of open questions. */
+  /**
+   * The number of questions that may be open. It includes one for each run whose previous pod may have died between asking a
+   * question and recording it.
+   */
   openQuestions: number;
   /** True once the person wrote a message instead of approving a text for a server. That message is answered next. */
   isLeftByMessage?: boolean;
