@@ -4,7 +4,10 @@ import type { PauseRecord, Run, RunRef } from '../domain/runs/run.ts';
 import type { Engine, SeenStored } from '../elicitations/engine.ts';
 import { openPages } from '../elicitations/open-pages.ts';
 
-const REASON = 'run_stopped';
+/** The withdrawal reason of a question whose turn was stopped or failed. */
+const RUN_STOPPED = 'run_stopped';
+/** The withdrawal reason of a question that its asker no longer needs, while its turn continues or after it has finished. */
+export const NOT_NEEDED = 'withdrawn_by_asker';
 
 /**
  * Withdraws every open question and approval of a turn, including those of its delegates. Their waiters then return.
@@ -13,6 +16,7 @@ const REASON = 'run_stopped';
 export async function withdrawOfTurn(
   engine: Pick<Engine, 'openRecords' | 'withdrawRecord'>,
   { tenant, userId, conversationId, streamRequestId }: RunRef,
+  reason?: string,
 ): Promise<void> {
   const owner = { tenant, userId };
   const pages = openPages((request) => engine.openRecords(request), { owner, conversationId });
@@ -20,7 +24,7 @@ export async function withdrawOfTurn(
     const ofTurn = records.filter(({ row }) => row.definition.streamRequestId === streamRequestId);
     // The page already contains the rows, so each withdrawal costs only one commit.
     await Promise.all(
-      ofTurn.map((record) => withdraw(engine, tenant, record.row.id, { seen: { ...record, now } })),
+      ofTurn.map((record) => withdraw(engine, tenant, record.row.id, { seen: { ...record, now }, reason })),
     );
   }
 }
@@ -41,7 +45,7 @@ export async function withdraw(
   engine: Pick<Engine, 'withdrawRecord'>,
   tenant: StreamRef['tenant'],
   id: string,
-  { seen, reason = REASON }: { readonly seen?: SeenStored; readonly reason?: string } = {},
+  { seen, reason = RUN_STOPPED }: { readonly seen?: SeenStored; readonly reason?: string | undefined } = {},
 ): Promise<void> {
   try {
     const caller = { kind: 'service', tenant } as const;

@@ -25,8 +25,11 @@ export interface OwnedRun {
   release(reason: unknown, waits: Waits): Promise<ReleaseKind>;
   /** Aborted once `release` has settled. */
   readonly released: AbortSignal;
-  /** Withdraws the turn's open questions, unless another pod now owns the run. Retries while Redis is unavailable. */
-  withdrawQuestions(): Promise<void>;
+  /**
+   * Withdraws the turn's open questions for a reason, by default that it was stopped, unless another pod now owns the run.
+   * Retries while Redis is unavailable.
+   */
+  withdrawQuestions(reason?: string): Promise<void>;
   /** Stops the delegates, then withdraws the questions. Retries while Redis is unavailable. */
   abandonWaits(): Promise<void>;
 }
@@ -41,10 +44,10 @@ export function createOwnedRun(
   const writer = createRunWriter({ runs, run, ...start });
   const released = new AbortController();
 
-  async function withdrawUnlessTaken(): Promise<void> {
+  async function withdrawUnlessTaken(reason?: string): Promise<void> {
     const standing = await runs.standing(run);
     const isTaken = standing?.status === 'running' && standing.term !== start.term;
-    if (!isTaken) await withdrawOfTurn(engine, run);
+    if (!isTaken) await withdrawOfTurn(engine, run, reason);
   }
 
   return {
@@ -53,7 +56,7 @@ export function createOwnedRun(
     release: (reason, waits) =>
       detachOrHandOver(deps, run, writer, { reason, waits }).finally(() => released.abort()),
     released: released.signal,
-    withdrawQuestions: () => retryWhileUnavailable(withdrawUnlessTaken),
+    withdrawQuestions: (reason) => retryWhileUnavailable(() => withdrawUnlessTaken(reason)),
     abandonWaits: () =>
       retryWhileUnavailable(async () => {
         await stopDelegates(runs, run);

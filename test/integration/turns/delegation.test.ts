@@ -173,7 +173,7 @@ it.each(PLACES)('a message instead of an approval of a delegate %s ends the whol
 });
 
 describe('a delegate on another pod', () => {
-  it('whose pod dies is resumed by another, its question still open', async () => {
+  it('whose pod dies is resumed by another, its question still open, and what no record names is withdrawn', async () => {
     const turn = await beginAt('on another pod', 'left');
     const [asked] = await turn.asked();
     const [lost] = await turn.delegated();
@@ -187,7 +187,7 @@ describe('a delegate on another pod', () => {
     await turn.answer(asked?.id, 'accept', 'L');
     expect((await turn.ended()).status).toBe('finished');
     expect(await turn.text()).toMatch(/^boss\(left\(.*"L".*\)\)$/);
-    expect(await turn.asked(0)).toEqual([]);
+    expect(await turn.open()).toEqual([]);
     expect(await turn.statuses()).toEqual(['finished']);
   });
 

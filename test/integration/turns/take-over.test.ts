@@ -2,7 +2,7 @@ import { type CallRecord, type Run, type StepRecord, UNOWNED } from '@parley/sha
 import type { RunNote } from '@parley/shared/ports/runs/runs';
 import { describe, expect, it } from 'vitest';
 import type { Tool } from '../../../services/api/src/agents/run/tool.ts';
-import { askQuestion } from '../../harness/engines/questions.ts';
+import { askQuestion, serviceOf } from '../../harness/engines/questions.ts';
 import { elicit, lostRun } from '../../harness/turns/setup.ts';
 import { modelOf, worldOn } from '../../harness/turns/site.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
@@ -100,23 +100,23 @@ describe('a turn whose pod dies at a write', () => {
 });
 
 describe('a turn that is taken over', () => {
-  /** A turn of a dead pod with these notes, and a function that lets a pod take it and end it. */
-  async function lostWith(notes: readonly RunNote[]) {
-    const world = worldOn(model);
+  const asking = modelOf(({ results }) => (results.length === 1 ? { calls: [ASK] } : { text: 'Done.' }));
+
+  /** A turn of a dead pod with these notes, and a function that lets another pod take it. */
+  async function lostWith(of: typeof model, notes: readonly RunNote[]) {
+    const world = worldOn(of);
     const left = lostRun(world.conversation, 'Book me a flight');
     await world.backend.runs.begin(left);
     await world.backend.runs.write(left, { term: 1, firstSeq: 2, events: [], notes });
-    const take = async () => {
-      await world.pod().turns.resumable(world.conversation, undefined);
-      await world.ended(left);
-    };
+    const take = () => world.pod().turns.resumable(world.conversation, undefined);
     return { world, left, take };
   }
 
   /** The record of such a turn once it has ended. */
   async function taken(notes: readonly RunNote[]): Promise<Run> {
-    const { world, left, take } = await lostWith(notes);
+    const { world, left, take } = await lostWith(model, notes);
     await take();
+    await world.ended(left);
     const record = await world.record(left);
     if (record === undefined) throw new Error('The run is gone.');
     return record;
@@ -156,14 +156,22 @@ describe('a turn that is taken over', () => {
     ]);
   });
 
-  it('withdraws what its previous pod asked and did not live to record', async () => {
-    const { world, left, take } = await lostWith([
+  it('withdraws what its previous pod asked and did not live to record, once the calls of that step have ended', async () => {
+    const { world, left, take } = await lostWith(asking, [
       { type: 'step', index: 0, step: calling(['book']) },
       called('book', 0, 'dispatched'),
     ]);
-    await askQuestion(world.engine, left, { conversationId: left.conversationId });
+    const stray = await askQuestion(world.engine, left, { conversationId: left.conversationId });
     await take();
-    expect(await world.open()).toEqual([]);
+    const asked = async () => (await world.open()).map(({ definition }) => definition.message);
+    await waitUntil(async () => (await asked()).join() === ASK.arguments.message, {
+      what: 'the question of the next step alone',
+    });
+    const { row } = await world.engine.read(serviceOf(left), stray.row.id);
+    expect(row).toMatchObject({ status: 'withdrawn', settlement: { reason: 'withdrawn_by_asker' } });
+    const [next] = await world.open();
+    await world.answer(next?.id, 'accept', '12A');
+    expect(await world.ended(left)).toBe('finished');
   });
 
   it('keeps its used working time', async () => {

@@ -54,7 +54,7 @@ export async function followDelegate(
     void stopUnlessFenced(deps, from, run).finally(() => abortAfterGrace(abandoning));
   };
   from.signal.addEventListener('abort', onAbort, { once: true });
-  // The turn's end withdraws what an abandoned delegate still asks, and what a pod asked and did not live to record.
+  // Never subtracted: the turn withdraws what an abandoned delegate still asks, and what a pod asked and did not live to record.
   from.turn.openQuestions += 1;
   try {
     if (from.signal.aborted) onAbort();

@@ -4,7 +4,7 @@ import { retryWhileUnavailable } from '@parley/shared/async/retry-while-unavaila
 import { startWorkClock } from '@parley/shared/async/work-clock';
 import type { Message } from '@parley/shared/domain/runs/run';
 import { belongsToAnotherPod } from '@parley/shared/runs/interruption';
-import { withdraw } from '@parley/shared/runs/open-questions';
+import { NOT_NEEDED, withdraw } from '@parley/shared/runs/open-questions';
 import type { OwnedRun } from '@parley/shared/runs/owned-run';
 import { BEGINNING, type Checkpoint, callsAt } from '../loop/checkpoint.ts';
 import { failTurn, failureOf, finishTurn, TurnTooLongError } from '../loop/run-end.ts';
@@ -107,7 +107,6 @@ export async function failDelegate(
 
 /** Withdraws the open questions of a delegate that failed while its turn continues. */
 async function withdrawOpen({ engine, run, open, onFault }: RunContext): Promise<void> {
-  await Promise.all(
-    [...open].map((id) => retryWhileUnavailable(() => withdraw(engine, run.tenant, id)).catch(onFault)),
-  );
+  const work = (id: string) => withdraw(engine, run.tenant, id, { reason: NOT_NEEDED });
+  await Promise.all([...open].map((id) => retryWhileUnavailable(() => work(id)).catch(onFault)));
 }

@@ -66,6 +66,8 @@ export interface Transcript {
 interface RoundsOptions {
   /** Aborts the other calls if one of them fails with an error that ends the run. */
   readonly abandon: (reason: unknown) => void;
+  /** Called when all calls of a round have ended, before the next reply. */
+  readonly afterCalls?: () => Promise<void>;
   /** The checkpoint to start from; by default, a new run. */
   readonly from?: Checkpoint | undefined;
 }
@@ -78,7 +80,7 @@ export async function runSteps(
   context: RunContext,
   agent: RunAgent,
   transcript: Transcript,
-  { abandon, from = BEGINNING }: RoundsOptions,
+  { abandon, afterCalls, from = BEGINNING }: RoundsOptions,
 ): Promise<FinishReason> {
   const { writer, budget } = context;
   const { produced } = transcript;
@@ -119,6 +121,7 @@ export async function runSteps(
         abandon,
       ),
     );
+    await afterCalls?.();
     const messages = [...record.messages, resultsOf(calls, outcomes)];
     produced.push(...messages);
     transcript.cut = '';

@@ -4,6 +4,7 @@ import type { Message } from '@parley/shared/domain/runs/run';
 import { cutReply } from '@parley/shared/domain/runs/steps';
 import type { Waits } from '@parley/shared/runs/detach';
 import { isInterrupted } from '@parley/shared/runs/interruption';
+import { NOT_NEEDED } from '@parley/shared/runs/open-questions';
 import { RunFencedError } from '@parley/shared/runs/write';
 import { createBudget } from '../run/budget.ts';
 import type { TurnObserver } from '../run/observer.ts';
@@ -27,8 +28,8 @@ export interface RunOptions
   readonly from?: Checkpoint;
   /** Releases the run to another pod. Rejects when that fails: then this pod must end it. */
   readonly release: (waits: Waits) => Promise<void>;
-  /** Withdraws the turn's open questions, which no call waits for any more. */
-  readonly withdrawQuestions: () => Promise<void>;
+  /** Withdraws the turn's open questions, for which no call waits any more; by default, because it was stopped. */
+  readonly withdrawQuestions: (reason?: string) => Promise<void>;
 }
 
 /**
@@ -64,8 +65,12 @@ export async function runTurn(options: RunOptions): Promise<void> {
     signal: AbortSignal.any([stopped, writer.stopped, writer.fenced, clock.over, ending.signal]),
   };
   const stopPolling = startPolling(writer, clock);
-  const withdrawQuestions = async () => {
-    if (turn.openQuestions > 0) await options.withdrawQuestions().catch(onFault);
+  const withdrawQuestions = async (why?: string) => {
+    if (turn.openQuestions === 0) return;
+    const noteOpen = (cause: unknown) => onFault(new Error('Questions of the turn stay open.', { cause }));
+    await options.withdrawQuestions(why).then(() => {
+      turn.openQuestions = 0;
+    }, noteOpen);
   };
   const leftOut = leftOutText(input);
   const transcript: Transcript = { given: [...history, ...input], leftOut, produced: [], cut: '' };
@@ -76,9 +81,10 @@ export async function runTurn(options: RunOptions): Promise<void> {
   try {
     const reason = await runSteps(context, options, transcript, {
       abandon: (why) => ending.abort(why),
+      afterCalls: () => withdrawQuestions(NOT_NEEDED),
       from,
     });
-    await withdrawQuestions();
+    await withdrawQuestions(reason === 'stopped' ? undefined : NOT_NEEDED);
     await finishTurn(options, remembered(), reason, budget.used);
   } catch (error) {
     ending.abort(error);

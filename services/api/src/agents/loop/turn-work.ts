@@ -158,7 +158,7 @@ async function workOn(deps: TurnWorkDeps, owned: OwnedRun, assignment: Assignmen
     // A run that cannot be detached is handed over; a run that cannot be handed over is ended.
     const isReleased = isInterrupted(stopped) && (await release(NO_WAITS).then(() => true, onFault));
     if (isReleased !== true && !writer.fenced.aborted) {
-      if (from.isRestarted) await owned.abandonWaits().catch(onFault);
+      await owned.abandonWaits().catch(onFault);
       await failTurn({ writer, stopped, onFault }, input, error);
     }
   } finally {

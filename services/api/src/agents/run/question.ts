@@ -14,12 +14,10 @@ import { isAsked, type Reach } from '@parley/shared/domain/reach';
 import type { PauseRecord, RunRef } from '@parley/shared/domain/runs/run';
 import type { AgentEngine } from '@parley/shared/elicitations/engine';
 import { sha256 } from '@parley/shared/records/digest';
-import { withdraw } from '@parley/shared/runs/open-questions';
+import { NOT_NEEDED, withdraw } from '@parley/shared/runs/open-questions';
 
 /** The withdrawal reason of a question that reached nobody. */
 const UNDELIVERABLE = 'undeliverable';
-/** The withdrawal reason of a question that its asker withdrew. */
-const TAKEN_BACK = 'withdrawn_by_asker';
 /** A wait that begins this soon after the ask does not need to read the record first. */
 const FRESH_MS = 1_000;
 
@@ -160,7 +158,7 @@ export async function takeBack(
   id: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const work = () => withdraw(engine, tenant, id, { reason: TAKEN_BACK });
+  const work = () => withdraw(engine, tenant, id, { reason: NOT_NEEDED });
   await retryWhileUnavailable(work, signal).catch(() => undefined);
 }
 

@@ -38,8 +38,9 @@ interface TurnScope {
   /** Detects that no part of the turn is active on this pod. */
   readonly idle: IdleDetection;
   /**
-   * The number of questions that may be open. It includes one for each run whose previous pod may have died between asking a
-   * question and recording it.
+   * 0 only if no question of the turn can be open. It counts the questions that this pod asks. A run that was claimed, and a
+   * delegate on another pod, add 1 each until the step's calls have ended, because a pod may die between asking a question and
+   * recording it. Only `runTurn` reads it.
    */
   openQuestions: number;
   /** True once the person wrote a message instead of approving a text for a server. That message is answered next. */

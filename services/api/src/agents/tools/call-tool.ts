@@ -263,6 +263,7 @@ async function ask(
   // Readers must see the call before its question. A call of a deleted conversation must not ask any more, so this rejects.
   await turn.poll();
   turn.openQuestions += 1;
+  let isOpen = false;
   try {
     const outcome = await askPerson(
       {
@@ -270,6 +271,7 @@ async function ask(
         save: (pause) => writer.save([{ type: 'pause', pause }]),
         saveSoon: (pause) => writer.saveSoon([{ type: 'pause', pause }]),
         onAsked(id) {
+          isOpen = true;
           open.add(id);
           inheritedPauses.delete(id);
         },
@@ -288,7 +290,7 @@ async function ask(
     return outcome;
   } catch (error) {
     // A refused question is not open.
-    if (isParleyError(error)) turn.openQuestions -= 1;
+    if (isParleyError(error) && !isOpen) turn.openQuestions -= 1;
     throw error;
   }
 }

@@ -1,5 +1,5 @@
 import { retryWhileUnavailable } from '@parley/shared/async/retry-while-unavailable';
-import { withdraw } from '@parley/shared/runs/open-questions';
+import { NOT_NEEDED, withdraw } from '@parley/shared/runs/open-questions';
 import type { RunContext } from '../run/run-context.ts';
 import { isSamplingOf } from '../run/sample-request.ts';
 import { isWithinCall } from './approvals/place.ts';
@@ -15,8 +15,9 @@ export async function withdrawInherited(
   const isOwn = (id: string | undefined) =>
     id === toolCallId || isSamplingOf(toolCallId, id) || isWithinCall(toolCallId, id);
   for (const pause of [...inheritedPauses.values()].filter((each) => isOwn(each.toolCallId))) {
-    inheritedPauses.delete(pause.elicitationId);
-    await retryWhileUnavailable(() => withdraw(engine, run.tenant, pause.elicitationId));
+    const { elicitationId } = pause;
+    inheritedPauses.delete(elicitationId);
+    await retryWhileUnavailable(() => withdraw(engine, run.tenant, elicitationId, { reason: NOT_NEEDED }));
     const over = { ...pause, resumedAt: pause.pausedAt, outcome: 'passed_over' };
     await writer.save([{ type: 'pause', pause: over }]);
   }

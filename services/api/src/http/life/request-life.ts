@@ -2,6 +2,9 @@ import type { ServerResponse } from 'node:http';
 import type { RouteCall } from '../route.ts';
 import type { Drain } from './drain.ts';
 
+/** The abort reason when a call or its stream is over. It is shared, because a new one for each would record a stack trace. */
+export const CALL_OVER: Error = new DOMException('The call is over.', 'AbortError');
+
 /**
  * The lifetime of a request: until its caller disconnects, the pod drains, or it was served. It is a class because a pod holds
  * one for each stream.
@@ -28,7 +31,7 @@ export class RequestLife implements Pick<RouteCall, 'signal' | 'draining' | 'whe
     if (this.#controller === undefined) {
       const controller = new AbortController();
       this.#controller = controller;
-      this.whenOver(() => controller.abort());
+      this.whenOver(() => controller.abort(CALL_OVER));
     }
     return this.#controller.signal;
   }

@@ -5,6 +5,7 @@ import { ParleyError } from '@parley/core/domain/errors';
 import type { Owner } from '@parley/core/domain/ids';
 import { type Caller, operatorOf } from '@parley/shared/domain/caller';
 import type { HeldPlace, Limits } from '@parley/shared/ports/limits';
+import { CALL_OVER } from '../life/request-life.ts';
 import type { RouteCall } from '../route.ts';
 
 /** A reader that asks for an event stream. */
@@ -203,7 +204,7 @@ export async function inStreamPlace<Opened>(
   let release: (() => void) | undefined;
   const end = () => {
     release?.();
-    ending.abort();
+    ending.abort(CALL_OVER);
   };
   release = await limits.stream(caller, reader, end);
   whenOver(end);

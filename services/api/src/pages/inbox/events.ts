@@ -3,6 +3,7 @@ import { isSameOwner } from '@parley/core/domain/ids';
 import { whenAborted } from '@parley/shared/async/release-on-abort';
 import type { Caller } from '@parley/shared/domain/caller';
 import type { InboxItem } from '@parley/shared/elicitations/inbox';
+import { CALL_OVER } from '../../http/life/request-life.ts';
 import { inStreamPlace, type StreamPlace } from '../../http/limits/stream-places.ts';
 import { type RequestHead, type Route, route } from '../../http/route.ts';
 import type { SseFrameEvent } from '../../http/sse.ts';
@@ -66,7 +67,7 @@ async function* whileSignedIn(
   isSignedIn: () => Promise<boolean>,
 ): AsyncGenerator<SseFrameEvent, 'cut'> {
   const ending = new AbortController();
-  const end = () => ending.abort();
+  const end = () => ending.abort(CALL_OVER);
   // While the store is unavailable the session cannot be checked, so nothing is sent.
   const check = () =>
     void isSignedIn().then(

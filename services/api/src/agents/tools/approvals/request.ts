@@ -109,7 +109,8 @@ async function decided(
   turn.openQuestions += 1;
   try {
     const opened = await retryWhileUnavailable(open, signal).catch((error: unknown) => {
-      turn.openQuestions -= 1;
+      // A refused approval is not open. After an abort it may be: its reply may have been lost.
+      if (isParleyError(error)) turn.openQuestions -= 1;
       throw error;
     });
     return await decisionOn(context, place, opened, args);

@@ -3,6 +3,7 @@
 import { createMcpHandler, type McpRequestContext } from '@modelcontextprotocol/server';
 import { isRecord } from '@parley/core/domain/plain-record';
 import { releaseOnAbort } from '@parley/shared/async/release-on-abort';
+import { CALL_OVER } from '../../../http/life/request-life.ts';
 import { inStreamPlace } from '../../../http/limits/stream-places.ts';
 import { userOf } from '../../../http/reply.ts';
 import type { Reply, RouteCall } from '../../../http/route.ts';
@@ -115,7 +116,7 @@ interface ServedRequest {
 /** Aborted only when the client disconnects, which cancels a call. A draining pod or a lost place does not cancel it. */
 function disconnectOf(call: RouteCall): AbortSignal {
   const disconnect = new AbortController();
-  call.whenOver(() => call.draining || disconnect.abort());
+  call.whenOver(() => call.draining || disconnect.abort(CALL_OVER));
   return disconnect.signal;
 }
 
