@@ -363,8 +363,9 @@ describe('following', () => {
     const asked = hub.count(QUESTION);
     const other = connect({ baseUrl: new URL(hub.baseUrl).origin });
     follow('r', other);
-    await until(() => expect(hub.count(`${QUESTION.slice(0, -1)}r`)).toBeGreaterThan(5));
-    expect(hub.count(QUESTION)).toBe(asked);
+    await until(() => expect(hub.count(`${QUESTION.slice(0, -1)}r`)).toBeGreaterThan(10));
+    // One from before the stream was live may have been under way.
+    expect(hub.count(QUESTION)).toBeLessThan(asked + 2);
     for (const each of [slow, other]) each.close();
   });
 
