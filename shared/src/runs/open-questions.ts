@@ -5,7 +5,7 @@ import type { Engine, SeenStored } from '../elicitations/engine.ts';
 import { openPages } from '../elicitations/open-pages.ts';
 
 /** The withdrawal reason of a question whose turn was stopped or failed. */
-const RUN_STOPPED = 'run_stopped';
+export const RUN_STOPPED = 'run_stopped';
 /** The withdrawal reason of a question that its asker no longer needs, while its turn continues or after it has finished. */
 export const NOT_NEEDED = 'withdrawn_by_asker';
 
@@ -16,7 +16,7 @@ export const NOT_NEEDED = 'withdrawn_by_asker';
 export async function withdrawOfTurn(
   engine: Pick<Engine, 'openRecords' | 'withdrawRecord'>,
   { tenant, userId, conversationId, streamRequestId }: RunRef,
-  reason?: string,
+  reason = RUN_STOPPED,
 ): Promise<void> {
   const owner = { tenant, userId };
   const pages = openPages((request) => engine.openRecords(request), { owner, conversationId });
@@ -45,7 +45,7 @@ export async function withdraw(
   engine: Pick<Engine, 'withdrawRecord'>,
   tenant: StreamRef['tenant'],
   id: string,
-  { seen, reason = RUN_STOPPED }: { readonly seen?: SeenStored; readonly reason?: string | undefined } = {},
+  { seen, reason = RUN_STOPPED }: { readonly seen?: SeenStored; readonly reason?: string } = {},
 ): Promise<void> {
   try {
     const caller = { kind: 'service', tenant } as const;

@@ -4,7 +4,7 @@ import type { Engine } from '../elicitations/engine.ts';
 import type { RunQueue } from '../ports/runs/run-queue.ts';
 import type { Runs } from '../ports/runs/runs.ts';
 import { detachOrHandOver, type ReleaseKind, type Waits } from './detach.ts';
-import { withdrawOfTurn } from './open-questions.ts';
+import { RUN_STOPPED, withdrawOfTurn } from './open-questions.ts';
 import { stopDelegates } from './stop.ts';
 import { createRunWriter, type RunWriter } from './write.ts';
 
@@ -25,11 +25,8 @@ export interface OwnedRun {
   release(reason: unknown, waits: Waits): Promise<ReleaseKind>;
   /** Aborted once `release` has settled. */
   readonly released: AbortSignal;
-  /**
-   * Withdraws the turn's open questions for a reason, by default that it was stopped, unless another pod now owns the run.
-   * Retries while Redis is unavailable.
-   */
-  withdrawQuestions(reason?: string): Promise<void>;
+  /** Withdraws the turn's open questions, unless another pod now owns the run. Retries while Redis is unavailable. */
+  withdrawQuestions(reason: string): Promise<void>;
   /** Stops the delegates, then withdraws the questions. Retries while Redis is unavailable. */
   abandonWaits(): Promise<void>;
 }
@@ -44,7 +41,7 @@ export function createOwnedRun(
   const writer = createRunWriter({ runs, run, ...start });
   const released = new AbortController();
 
-  async function withdrawUnlessTaken(reason?: string): Promise<void> {
+  async function withdrawUnlessTaken(reason: string): Promise<void> {
     const standing = await runs.standing(run);
     const isTaken = standing?.status === 'running' && standing.term !== start.term;
     if (!isTaken) await withdrawOfTurn(engine, run, reason);
@@ -60,7 +57,7 @@ export function createOwnedRun(
     abandonWaits: () =>
       retryWhileUnavailable(async () => {
         await stopDelegates(runs, run);
-        await withdrawUnlessTaken();
+        await withdrawUnlessTaken(RUN_STOPPED);
       }),
   };
 }

@@ -4,7 +4,7 @@ import type { Message } from '@parley/shared/domain/runs/run';
 import { cutReply } from '@parley/shared/domain/runs/steps';
 import type { Waits } from '@parley/shared/runs/detach';
 import { isInterrupted } from '@parley/shared/runs/interruption';
-import { NOT_NEEDED } from '@parley/shared/runs/open-questions';
+import { NOT_NEEDED, RUN_STOPPED } from '@parley/shared/runs/open-questions';
 import { RunFencedError } from '@parley/shared/runs/write';
 import { createBudget } from '../run/budget.ts';
 import type { TurnObserver } from '../run/observer.ts';
@@ -28,8 +28,8 @@ export interface RunOptions
   readonly from?: Checkpoint;
   /** Releases the run to another pod. Rejects when that fails: then this pod must end it. */
   readonly release: (waits: Waits) => Promise<void>;
-  /** Withdraws the turn's open questions, for which no call waits any more; by default, because it was stopped. */
-  readonly withdrawQuestions: (reason?: string) => Promise<void>;
+  /** Withdraws the turn's open questions, for which no call waits any more. */
+  readonly withdrawQuestions: (reason: string) => Promise<void>;
 }
 
 /**
@@ -53,7 +53,7 @@ export async function runTurn(options: RunOptions): Promise<void> {
     idle,
     append: (event) => writer.append(event),
     poll: () => writer.poll(),
-    openQuestions: from.pauses.length + (from.isRestarted ? 1 : 0),
+    openQuestions: from.isRestarted ? 1 : 0,
   } satisfies RunContext['turn'];
   const context: RunContext = {
     ...options,
@@ -65,7 +65,7 @@ export async function runTurn(options: RunOptions): Promise<void> {
     signal: AbortSignal.any([stopped, writer.stopped, writer.fenced, clock.over, ending.signal]),
   };
   const stopPolling = startPolling(writer, clock);
-  const withdrawQuestions = async (why?: string) => {
+  const withdrawQuestions = async (why: string) => {
     if (turn.openQuestions === 0) return;
     const noteOpen = (cause: unknown) => onFault(new Error('Questions of the turn stay open.', { cause }));
     await options.withdrawQuestions(why).then(() => {
@@ -84,12 +84,12 @@ export async function runTurn(options: RunOptions): Promise<void> {
       afterCalls: () => withdrawQuestions(NOT_NEEDED),
       from,
     });
-    await withdrawQuestions(reason === 'stopped' ? undefined : NOT_NEEDED);
+    await withdrawQuestions(reason === 'stopped' ? RUN_STOPPED : NOT_NEEDED);
     await finishTurn(options, remembered(), reason, budget.used);
   } catch (error) {
     ending.abort(error);
     if (isInterrupted(stopped)) return await options.release(waitsOf(context));
-    await withdrawQuestions();
+    await withdrawQuestions(RUN_STOPPED);
     if (error instanceof RunFencedError) return;
     const cause = clock.over.aborted ? new TurnTooLongError() : error;
     await failTurn(options, remembered(), cause, budget.used);
